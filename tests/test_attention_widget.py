@@ -13,6 +13,7 @@ import traitlets as t
 
 import d2lrnn as d
 from d2lrnn.widgets import Attention
+from d2lrnn.widgets.spec import Words
 
 JS = Path(__file__).parent / "js"
 
@@ -27,8 +28,9 @@ def make() -> ModuleType:
 
 def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
-        assert (old["text"], old["sentence"]) == (new["text"], new["sentence"])
-        for name in ("effects", "probs", "replaced", "weights", "differs"):
+        for name in ("text", "sentence", "reaches"):
+            assert old[name] == new[name]
+        for name in ("effects", "probs", "replaced", "differs"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
 
 
@@ -49,8 +51,16 @@ def test_a_letter_replaced_is_the_text_with_another_letter() -> None:
     torch.testing.assert_close(Attention().probs_replaced, Attention().probs)
 
 
+def test_a_guess_reaches_back_to_the_farthest_letter_that_moves_a_tenth_of_it() -> None:
+    widget = Attention(text="went quite slac")
+    for reach, row in zip(widget.reaches, widget.effects.tolist(), strict=True):
+        assert row[-reach] >= 0.1 > max(row[:-reach])
+    assert widget.reaches == [10, 8]
+    assert (Attention().reaches, Attention(text="").reaches) == ([3, 8], [0, 0])
+
+
 def test_attention_finds_a_q_wherever_it_stands() -> None:
-    """What the lesson tells: a q makes the k likelier at each distance; of the other letters none does."""
+    """A q makes the k likelier at each distance; of the other letters none does."""
     k = d.load_text().vocab.encode("k")[0]
 
     def chance(text: str) -> float:
@@ -58,19 +68,16 @@ def test_attention_finds_a_q_wherever_it_stands() -> None:
 
     for between in range(11):
         assert chance("q" + "e" * between + " slac") > 0.06 + chance("b" + "e" * between + " slac")
-    far = Attention(text="quite alone slac", letter=1)
-    for probs, wanted in ((far.probs, "kk"), (far.probs_replaced, "ek")):  # 15 letters back
-        assert d.load_text().vocab.decode(probs.argmax(dim=1).tolist()) == wanted
     others = [chance(f"went {other}uite slac") for other in "abcdefghijklmnoprstuvwxyz "]
     assert chance("went quite slac") > 0.7 and max(others) < 0.45
-
-
-def test_only_a_space_in_place_of_the_r_changes_what_the_state_guesses() -> None:
-    """The lesson says that with any other letter the state still guesses y."""
-    decode = d.load_text().vocab.decode
-    for letter in "abcdefghijklmnopqrstuvwxyz ":
-        attention, state = decode(Attention(text=f"old befo{letter}e ever").probs.argmax(dim=1).tolist())
-        assert (attention, state) == ("y", " " if letter == " " else "y"), letter
+    loaded = d.load_pretrained("attention")
+    assert loaded.model.embedding is not None
+    with torch.no_grad():
+        inputs = loaded.model.embedding(torch.tensor(loaded.vocab.encode("went quite slac"))[:, None])
+        weights = loaded.model.rnn.layer.weights(inputs)[0, :, -1].mean(dim=0)
+    assert weights[:10].argmax() == 5, "of the letters far back"
+    story = d.load_text().vocab.decode(d.load_text().train_ids)
+    assert story.count("q") < 0.002 * len(story), "rare"
 
 
 def test_texts_are_normalised_and_bounded() -> None:
@@ -87,7 +94,9 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert said(0) == "Both guess k next. Press the\u00a0q to erase it: whose guess changes?"
+    assert (
+        said(0) == "Attention\u2019s guess reaches back 10 letters, the state\u2019s 8. Press the\u00a0q to erase it."
+    )
     assert said(6) == "Without the\u00a0q, attention guesses e instead. The state still guesses k."
     assert said(5) == "With an e for that space, both still guess k."
     assert said(11) == "With an e for that space, the state guesses h instead. Attention still guesses k."
@@ -104,16 +113,15 @@ def test_the_averages_are_told_and_drawn() -> None:
         "attention\u2019s in 10."
     )
     picture = shown.static_picture()
-    assert picture.count("<polyline") == 2 and ">State 10%</text>" in picture and ">Attention &lt;1%</text>" in picture
+    assert ">10%</text>" in picture and ">&lt;1%</text>" in picture and ">15</text>" in picture
     last = Attention(view="mean", letter=16)
-    assert last.static_sentence().startswith("Erase the last letter:") and ">State 89%</text>" in last.static_picture()
+    assert last.static_sentence().startswith("Erase the last letter:") and ">89%</text>" in last.static_picture()
 
 
-def test_the_picture_has_the_text_twice_and_its_memory() -> None:
+def test_the_picture_has_the_text_and_two_bars_for_each_letter() -> None:
     picture = Attention(text="went quite slac", letter=6).static_picture()
-    assert (picture.count("<path"), picture.count("<circle")) == (15, 15 + 10)
-    assert picture.count(">w</text>") == 2 and ">q</text>" not in picture
-    assert picture.count("<rect") == 2, "the empty place, in both"
+    assert picture.count("<rect") == 2 * 15 + 1, "and the empty place"
+    assert picture.count(">w</text>") == 1 and ">q</text>" not in picture
 
 
 def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
@@ -122,8 +130,19 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
         assert d.load_pretrained(name).vocab.encode("abc xyz") == d.load_text().vocab.encode("abc xyz")
     stored, found = json.loads(make.AVERAGES.read_text(encoding="utf-8")), make.averages()
     assert stored["passages"] == found["passages"] == 2223
+    assert stored["reaches"] == found["reaches"] == Attention().reaches, "the first text is a usual one"
     for old, new in zip(stored["changes"], found["changes"], strict=True):
         assert old == pytest.approx(new, abs=1)
+
+
+def test_of_networks_of_equal_size_the_state_guesses_better() -> None:
+    """What step 3 tells."""
+    layers = d.recorded.load_recorded("after_the_chain")["layers"]
+    for name, wanted in (("tanh", 3.6), ("attention", 4.2)):
+        assert round(layers[name]["num_parameters"], -3) == 24_000
+        found = [seed["perplexity"] for seed in layers[name]["equal_updates"]]
+        assert round(sum(found) / len(found), 1) == wanted
+    assert "3.6 letters, attention among 4.2" in Words("attention")("step_3_outcome")
 
 
 @pytest.mark.parametrize("wrong", [{"letter": 17}, {"letter": -1}, {"view": "bars"}])

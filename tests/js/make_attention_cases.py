@@ -27,7 +27,7 @@ def cases() -> list[dict[str, Any]]:
                 "given": given,
                 "text": widget.text,
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
-                "weights": [round(weight, 6) for weight in widget.weights.tolist()],
+                "reaches": widget.reaches,
                 "differs": [round(value, 6) for value in widget.differs.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
                 "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
@@ -46,21 +46,28 @@ def passages() -> torch.Tensor:
 
 
 def averages() -> dict[str, Any]:
-    """In how many passages the guess changes with the letter 0, 1, ... back erased: attention's, the state's."""
+    """In how many passages the guess changes with the letter 0, 1, ... back erased: attention's, the state's.
+
+    And how many letters back the guess reaches: to the farthest that moves a tenth of it; the median.
+    """
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
-    changes = []
+    changes, reaches = [], []
     for name in ("attention", "trained"):
         model = d.load_pretrained(name).model
         counts = []
         with torch.no_grad():
-            found = model(rows)[0][:, -1].argmax(dim=1)
+            probs = model(rows)[0][:, -1].softmax(dim=1)
+            reach = torch.zeros(len(rows))
             for back in range(_LENGTH):
                 replaced = rows.clone()
                 replaced[:, -1 - back] = torch.where(rows[:, -1 - back] == space, e, space)
-                counts.append(int((found != model(replaced)[0][:, -1].argmax(dim=1)).sum()))
+                others = model(replaced)[0][:, -1].softmax(dim=1)
+                counts.append(int((probs.argmax(dim=1) != others.argmax(dim=1)).sum()))
+                reach[(probs - others).clamp(min=0).sum(dim=1) >= 0.1] = back + 1
         changes.append(counts)
-    return {"passages": len(rows), "changes": changes}
+        reaches.append(int(reach.median()))
+    return {"passages": len(rows), "reaches": reaches, "changes": changes}
 
 
 if __name__ == "__main__":

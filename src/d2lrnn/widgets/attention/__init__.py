@@ -20,6 +20,7 @@ __all__ = ["Attention"]
 
 _SPEC = Spec("attention")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
+_STRONG = _SPEC.controls["letter"]["strong"]  # a guess reaches back to the farthest letter that moves so much of it
 _BACK = _SPEC.controls["letter"]["back"]  # the distance that the averages show at first
 
 _AVERAGES = json.loads(Path(__file__).with_name("averages.json").read_text(encoding="utf-8"))
@@ -48,9 +49,8 @@ def _which(text: str, s: int, words: Words) -> str:
 class Attention(Explorable):
     r"""Which earlier letters the next guess depends on: of a layer of attention, and of a recurrent state.
 
-    Each of attention's lines is as thick as its letter weighs, on average over the heads. A letter can be erased:
-    replaced by a space (by an e where it is one); then the state's memory differs, less and less. Both models
-    were trained on *The Tide Clock* and come with the package.
+    A bar is as high as the part of the guess that moves when its letter is erased: replaced by a space (by an e
+    where it is one). Both models were trained on *The Tide Clock* and come with the package.
 
     Parameters
     ----------
@@ -104,13 +104,10 @@ class Attention(Explorable):
         return (self._predict(self._each_replaced(ids)) - self._predict(ids[None])).clamp(min=0).sum(dim=2)
 
     @property
-    def weights(self) -> torch.Tensor:
-        """How much attention looks at each letter (the erased replaced), the heads' mean. Shape (num_letters,)."""
-        model: Any = _network("attention").model
-        with torch.no_grad():
-            inputs = model.embedding(self._replaced(self._ids())[:, None])
-            weights: torch.Tensor = model.rnn.layer.weights(inputs)
-        return weights[0, :, -1].mean(dim=0)
+    def reaches(self) -> list[int]:
+        """How many letters each guess reaches back: to the farthest that moves a tenth of it."""
+        far = [[s for s, effect in enumerate(row) if effect >= _STRONG] for row in self.effects.tolist()]
+        return [len(self.text) - found[0] if found else 0 for found in far]
 
     @property
     def differs(self) -> torch.Tensor:
@@ -147,7 +144,7 @@ class Attention(Explorable):
         It stands once in the text and changes one of the two guesses.
         """
         for step in _SPEC.steps:
-            if step["state"].get("text") == self.text:
+            if step["state"].get("text") == self.text and step["state"]["letter"]:
                 return step["state"]["letter"] - 1
         ids = self._ids()
         changed = self._predict(self._each_replaced(ids)).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
@@ -197,9 +194,9 @@ class Attention(Explorable):
         if not 0 <= s < len(text):
             telling = self._telling()
             such = words("such", letter=_which(text, telling, words)) if telling >= 0 else words("such_last")
-            return words(
-                "now_same" if before[0] == before[1] else "now_none", looks=before[0], holds=before[1], such=such
-            )
+            near, far = self.reaches
+            looks = words("reach_1" if near == 1 else "reach_more", count=near)
+            return words("now_reach", looks=looks, holds=far, such=such)
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = changed[0] if len(changed) == 1 else "both" if changed else "neither"
         if len(changed) != 1 and after[0] == after[1]:
@@ -224,75 +221,53 @@ class Attention(Explorable):
         return _MAX_TEXT - self.letter if self.letter else _BACK
 
     def static_picture(self) -> str:
-        """The text twice: lines from its letters to attention's guess; a memory handed on to the state's."""
+        """The text: above each letter a bar for attention, below it one for the state; and both guesses."""
         words = Words(self._words)
         if self.view == "mean":
-            return self._averages(words)
-        weights, number = self.weights.tolist() if self.text else [], len(self.text)
+            told = self._counted(words)
+            rows = [[count / _AVERAGES["passages"] for count in reversed(changes)] for changes in _AVERAGES["changes"]]
+            said = words("picture_mean", **{**told, "place": str(told["place"]).capitalize()})
+            shares = [_percent(row[-1 - self._back()]) for row in rows]
+            return self._drawn(rows, [str(back) for back in reversed(range(_MAX_TEXT))], shares, said)
+        rows, number, at = self.effects.tolist(), len(self.text), self.letter - 1
         characters = [visible_character(character) for character in self.text]
         looks, holds = (
             ", ".join(
                 words("picture_letter", character=characters[s], share=_percent(row[s]))
                 for s in sorted(range(number), key=lambda s: -row[s])[:4]
             )
-            for row in (weights, self.effects[1].tolist())
+            for row in rows
         )
-        picture = Picture(440, 236, words("title"), words("picture", context=self.text, looks=looks, holds=holds))
-        step, end, told = min(25, 384 / max(number, 1)), 398, self.letter - 1
-        left = 388 - step * number
-        mono: dict[str, Any] = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
         vocab = _network("trained").vocab
         probs = self.probs_replaced if self.text else ()
         guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
-        by = "e" if 0 <= told < number and self.text[told] == " " else visible_character(" ")
-        differs = self.differs.tolist()
-        for name, y, fill in (("attention", 16, "blue"), ("state", 146, "vermillion")):
-            picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
-        picture.add("line", x1=left, y1=172, x2=end, y2=172, stroke=color("vermillion"), stroke_width=1.5)
-        high = 20.0  # where a line arrives
-        for s, character in enumerate(characters):
-            x, wide = left + step * (s + 0.5), 24 * weights[s]
-            high += wide / 2 + 1
-            path = f"M{x:.1f} 92C{x:.1f} {high:.1f} {x + 0.3 * (end - x):.1f} {high:.1f} {end} {high:.1f}"
-            high += wide / 2
-            picture.add(
-                "path",
-                d=path,
-                fill="none",
-                stroke=color("blue"),
-                stroke_width=f"{max(wide, 0.6):.1f}",
-                opacity=0.7,
-            )
-            for y in (108, 206):
-                if s == told:
-                    box: dict[str, Any] = {"x": f"{x - 0.45 * step:.1f}", "width": f"{0.9 * step:.1f}", "height": 21}
-                    picture.add("rect", y=y - 15, fill="none", stroke="currentColor", stroke_width=1.5, **box)
-                picture.add("text", by if s == told else character, x=x, y=y, font_size=14, **mono)
-            bead: dict[str, Any] = {"cx": x, "cy": 172, "r": 0.32 * step}
-            picture.add("circle", fill="var(--d2lrnn-surface, white)", stroke=color("vermillion"), **bead)
-            if s >= told >= 0:
-                picture.add("circle", fill=color("vermillion"), fill_opacity=f"{min(1, differs[s]):.2f}", **bead)
-        for y, guess in zip((46, 179), guesses, strict=False):
-            picture.add("text", guess, x=end + 16, y=y, font_size=20, **mono)
-        return str(picture)
+        if 0 <= at < number:
+            characters[at] = "e" if self.text[at] == " " else visible_character(" ")
+        return self._drawn(rows, characters, guesses, words("picture", context=self.text, looks=looks, holds=holds))
 
-    def _averages(self, words: Words) -> str:
-        """How often either guess changes, by how far back the erased letter stands."""
-        told = self._counted(words)
-        place = str(told["place"])
-        picture = Picture(440, 200, words("title"), words("picture_mean", **{**told, "place": place.capitalize()}))
-        for name, y, fill, changes in zip(
-            ("attention", "state"), (60, 36), ("blue", "vermillion"), _AVERAGES["changes"]
-        ):
-            shares = [count / _AVERAGES["passages"] for count in changes]
-            points = " ".join(f"{414 - 26 * back:.1f},{160 - 140 * share:.1f}" for back, share in enumerate(shares))
-            picture.add("polyline", points=points, fill="none", stroke=color(fill), stroke_width=2.5)
-            read = f"{words(f'name_{name}')} {_percent(shares[self._back()])}"
-            picture.add("text", read, x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
-        x = 414 - 26 * self._back()
-        picture.add("line", x1=x, y1=20, x2=x, y2=160, stroke="currentColor", stroke_width=1.5)
-        picture.add("text", place, x=12, y=16, font_size=13)
-        picture.add("line", x1=12, y1=160, x2=428, y2=160, stroke="currentColor")
-        picture.add("text", words("end_far"), x=12, y=178, font_size=12)
-        picture.add("text", words("end_last"), x=428, y=178, font_size=12, text_anchor="end")
+    def _drawn(self, rows: list[list[float]], characters: list[str], guesses: list[str], said: str) -> str:
+        """Two bars for each character, as high as the rows say, and what stands in both boxes."""
+        words = Words(self._words)
+        picture = Picture(440, 196, words("title"), said)
+        number = len(characters)
+        at = _MAX_TEXT - 1 - self._back() if self.view == "mean" else self.letter - 1
+        step, size = min(24, 372 / max(number, 1)), 10 if self.view == "mean" else 14
+        left = 384 - step * number
+        mono: dict[str, Any] = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}
+        for name, y, fill in (("attention", 16, "blue"), ("state", 190, "vermillion")):
+            picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
+        for s, character in enumerate(characters):
+            x = left + step * (s + 0.5)
+            for row, fill, above in zip(rows, ("blue", "vermillion"), (True, False), strict=True):
+                high = max(1, 62 * row[s])
+                box: dict[str, Any] = {"x": f"{x - 0.3 * step:.1f}", "width": f"{0.6 * step:.1f}"}
+                opacity = 1 if row[s] >= _STRONG else 0.5
+                top = f"{86 - high if above else 110:.1f}"
+                picture.add("rect", y=top, height=f"{high:.1f}", fill=color(fill), opacity=opacity, **box)
+            if s == at:
+                ring: dict[str, Any] = {"x": f"{x - 0.46 * step:.1f}", "width": f"{0.92 * step:.1f}", "height": 20}
+                picture.add("rect", y=88, fill="none", stroke="currentColor", stroke_width=1.5, **ring)
+            picture.add("text", character, x=x, y=103, font_size=size, **mono)
+        for guess, y in zip(guesses, (72, 136), strict=False):
+            picture.add("text", guess, x=412, y=y, font_size=20, **mono)
         return str(picture)

@@ -1,8 +1,8 @@
-// Attention beside a state: a letter is erased; whose guess changes?
+// Attention beside a state: how far back do their guesses reach?
 import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { BACK, derive, MAX_TEXT, repair } from "./maths.mjs";
+import { BACK, derive, MAX_TEXT, REACHES, repair } from "./maths.mjs";
 import { scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./panels.mjs";
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
@@ -22,14 +22,17 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       commit({ text, letter: 0, view: "text" });
     },
   });
-  const averaged = () => (state().view === "mean" ? { ...state(), letter: 0 } : state()); // a drag along the averages is what step 3 asks for
-  const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
+  const averaged = () => (state().view === "mean" ? { ...state(), letter: 0 } : state()); // a drag along the averages belongs to their step
+  const lead = element("p", { class: "d2lrnn-lead" });
+  const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ ...model, told: -1, back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
   let model = null;
   const show = () => {
     const step = SPEC.steps[steps.opened()];
-    const isMean = step?.state.view === "mean"; // this question is about no letter of the text: none is to be pressed
-    model.isAsked = isMean || steps.isAsking(); // an open question alone asks
-    const shown = isMean ? { ...model, such: -1 } : model;
+    model.isAsked = steps.isAsking(); // an open question alone asks
+    const isOfLetter = step?.state.view === "text" && step.state.letter > 0;
+    model.hidesBars = model.isAsked && isOfLetter; // they would tell the answer
+    const shown = model.isAsked && !isOfLetter ? { ...model, such: -1 } : model; // no letter is to be pressed
+    lead.textContent = t(model.mean ? "lead_mean" : "lead");
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };
@@ -39,8 +42,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     show(); // a step closes, even where nothing else changes
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, panel.node, steps.node, own.node,
-    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT })), models), footRow({ t, reset, link, say, signal })));
+    lead, now.node, panel.node, steps.node, own.node,
+    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT, near: REACHES[0], far: REACHES[1] })), models), footRow({ t, reset, link, say, signal })));
 
   function draw(found) {
     model = found;

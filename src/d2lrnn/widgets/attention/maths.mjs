@@ -43,7 +43,7 @@ function softmax(scores) {
   return shares.map((share) => share / total);
 }
 
-/** After these letters: what the layer expects, and how much each letter weighs, softmax_s(q · k_s / √d + b_{t-s}), on average over the heads. */
+/** What the layer expects after these letters: each head weighs them by softmax_s(q · k_s / √d + b_{t-s}). */
 export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }, ids) {
   const last = ids.length - 1;
   const size = numHiddens / numHeads;
@@ -52,7 +52,6 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
   const [keys, contents] = ["layer.W_k", "layer.W_v"].map((name) => ids.map(made(name)));
   const q = made("layer.W_q")(ids[last]);
   const out = new Float64Array(numHiddens);
-  const mean = new Float64Array(ids.length);
   for (let h = 0; h < numHeads; h += 1) {
     const weights = softmax(keys.map((k, s) => {
       if (last - s >= reach) return -Infinity;
@@ -61,7 +60,6 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
       return fit / Math.sqrt(size) + values["layer.b"][h * reach + last - s];
     }));
     weights.forEach((weight, s) => {
-      mean[s] += weight / numHeads;
       for (let j = h * size; j < (h + 1) * size; j += 1) out[j] += weight * contents[s][j];
     });
   }
@@ -72,7 +70,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
     return Math.max(0, sum);
   });
   const logits = times(hidden, values.W_hq, vocabSize);
-  return { probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])), weights: Array.from(mean) };
+  return softmax(Array.from(logits, (logit, j) => logit + values.b_q[j]));
 }
 
 /** What a letter is replaced by: a space, or an e where it is one. */
@@ -144,14 +142,23 @@ function sizeOf(view) {
 /** In how many passages of new text the guess changes with the letter so far back erased: attention's, the state's. */
 export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
+export const REACHES = AVERAGES.reaches; // how far back a guess reaches in the middle one of these passages
 export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
 
 /** Which letter to try (-1: the last): that of the step about this text; or the first that stands once in it and changes one of the two guesses. */
 export function tellingLetter(text, read, vocab) {
-  const step = SPEC.steps.find(({ state }) => state.text === text);
+  const step = SPEC.steps.find(({ state }) => state.text === text && state.letter > 0);
   if (step) return step.state.letter - 1;
   return Array.from(text).findIndex((letter, s) => letter !== " " && text.indexOf(letter) === text.lastIndexOf(letter)
     && read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index).length === 1);
+}
+
+export const STRONG = SPEC.controls.letter.strong; // a guess reaches back to the farthest letter that moves so much of it
+
+/** How far back a guess reaches, in letters. */
+export function reachOf(effects) {
+  const far = effects.findIndex((effect) => effect >= STRONG);
+  return far < 0 ? 0 : effects.length - far;
 }
 
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
@@ -164,16 +171,14 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const told = !mean && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
   const back = letter > 0 ? MAX_TEXT - letter : BACK;
   const shown = { text, told, mean, back, count, perplexities, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
-  if (text === "") return { ...shown, effects: [[], []], weights: [], weighed: [] };
+  if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
-  const looks = attend(attention, ids);
-  const without = ids.map((_, s) => attend(attention, replaced(s)));
-  const read = [{ probs: looks.probs, others: without.map(({ probs }) => probs) }, replaceEach(network, ids)];
+  const read = [{ probs: attend(attention, ids), others: ids.map((_, s) => attend(attention, replaced(s))) }, replaceEach(network, ids)];
   return {
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && !mean ? tellingLetter(text, read, vocab) : -1,
-    weights: (without[told] ?? looks).weights, weighed: looks.weights, effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
+    effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };
@@ -185,47 +190,20 @@ export function repair(state) {
   return { ...state, text, letter: state.view !== "mean" && state.letter > text.length ? 0 : state.letter };
 }
 
-export const PORT = 0.4; // how much of the columns the box of the guess covers, from the right
+/** The letters of a passage, in the averages: how often each guess changes, the last letter on the right. */
+export const SHARES = CHANGES.map((counts) => counts.map((count) => count / PASSAGES).reverse());
 
-export const WIDE = 1.2; // how wide all lines are together, in columns
+export const PORT = 0.4; // how much of the columns the box of the guess covers, from the right
 
 /** How many columns the picture has, at least; the letters stand in the last ones. */
 export const columnsOf = (count) => Math.max(8, count);
 
-/**
- * Attention's lines from all letters (column s, at y = 1) up to the box of the guess (at y = 0), each as wide as its letter
- * weighs: { line, edges, band }, SVG paths in columns and heights. They arrive side by side, with even gaps.
- */
-export function lines(weights) {
-  const columns = columnsOf(weights.length);
-  const gap = (PORT * columns - WIDE) / (weights.length + 1);
-  let x = columns * (1 - PORT);
-  return weights.map((weight, s) => {
-    const half = (WIDE / 2) * weight;
-    const from = columns - weights.length + s + 0.5;
-    const to = x + gap + half;
-    x = to + half;
-    const path = (...parts) => parts.map((part) => (typeof part === "number" ? Number(part.toFixed(4)) : part)).join(" ");
-    const [a, b, c, d] = [from - half, to - half, to + half, from + half];
-    return {
-      line: path("M", from, 1, "C", from, 0.4, to, 0.6, to, 0),
-      edges: path("M", a, 1, "C", a, 0.4, b, 0.6, b, 0, "M", d, 1, "C", d, 0.4, c, 0.6, c, 0), // both upwards: their dashes stand side by side
-      band: path("M", a, 1, "C", a, 0.4, b, 0.6, b, 0, "L", c, 0, "C", c, 0.6, d, 0.4, d, 1, "Z"),
-    };
+/** Attention's lines from all letters (column s, at y = 1) to their places at the box of the guess (at y = 0): SVG paths. */
+export function lines(count) {
+  const columns = columnsOf(count);
+  return Array.from({ length: count }, (_, s) => {
+    const from = columns - count + s + 0.5;
+    const to = Number((columns * (1 - PORT * (1 - (s + 1) / (count + 1)))).toFixed(4));
+    return `M${from} 1C${from} 0.4 ${to} 0.6 ${to} 0`;
   });
-}
-
-/** What an erased letter leaves in the memory: a band around y = 1, in each column as high as the memory differs. An SVG path. */
-export function trail(differs, told) {
-  if (told < 0) return "";
-  const columns = columnsOf(differs.length);
-  const points = differs.slice(told).map((value, k) => [columns - differs.length + told + k + 0.5, Math.min(1, value)]);
-  points.push([columns, points.at(-1)[1]]);
-  const edge = (side, all) => all.map(([x, value]) => `${x} ${(1 + side * value).toFixed(4)}`);
-  return `M${[...edge(-1, points), ...edge(1, [...points].reverse())].join("L")}Z`;
-}
-
-/** How often a guess changes, by the column of the erased letter (the last on the right), from y = 1 (never) to 0. An SVG path. */
-export function curve(changes) {
-  return `M${changes.map((count, back) => `${changes.length - back - 0.5} ${(1 - count / PASSAGES).toFixed(4)}`).reverse().join("L")}`;
 }

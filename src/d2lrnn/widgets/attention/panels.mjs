@@ -1,8 +1,8 @@
-// What the figure draws: a text twice. Above, lines from all letters to attention's guess; below, a memory that is handed on.
+// What the figure draws: a text; above it bars and lines that lead to attention's guess; below it bars and a memory that is handed on.
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, curve, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, trail } from "./maths.mjs";
+import { CHANGES, columnsOf, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, SHARES, STRONG } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 
@@ -17,18 +17,6 @@ function which(text, s, t) {
   return t("which", { nth: t(nth < 4 ? `nth_${nth}` : "nth_more", { nth }), letter });
 }
 
-/** What is told of an erased letter: how much attention looked at it, how much of its trail is left, and how likely the first two guesses were and are. */
-function shares({ told, differs, weighed, before, after }) {
-  if (!(told >= 0)) return {};
-  const likely = Object.fromEntries([["was", before], ["is", after]].flatMap(([when, guesses]) => guesses.flatMap(({ p, second }, k) => [
-    [`${["looks", "holds"][k]}_${when}`, percent(p)], [`${["looks", "holds"][k]}_next_${when}`, percent(second.p)],
-  ])));
-  return { ...likely, left: percent(differs.at(-1) / differs[told]), weight: percent(weighed[told]) };
-}
-
-/** Whether the memory differs more at the end than at the erased letter, in whole percents. */
-const hasGrown = ({ told, differs }) => Math.round(100 * differs.at(-1) / differs[told]) > 100;
-
 /** How often both guesses change without the letter so far back: what the words call `looks` (attention), `holds` (the state), `place`. */
 const counted = (back, t) => ({
   looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
@@ -36,14 +24,24 @@ const counted = (back, t) => ({
 
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { back }));
 
+/** An erased letter as a screen reader says it: its place, and how high its bars are. */
+function valueOf({ text, told, count, effects }, t) {
+  const [looks, holds] = effects.map((row) => percent(row[told]));
+  return t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count, looks, holds });
+}
+
 /** The sentence on top: { template, values }. */
-function sentenceOf({ text, told, such, isAsked, mean, back, before, after }, t) {
+function sentenceOf({ text, told, such, isAsked, mean, back, before, after, effects }, t) {
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
   if (mean) return { template: t.raw("now_mean"), values: counted(back, t) };
   const [looks, holds] = before.map(({ character }) => named(character, t));
   if (told < 0 && isAsked) return { template: t.raw(looks === holds ? "now_asked_same" : "now_asked"), values: { looks, holds } };
   if (told < 0) {
-    return { template: t.raw(looks === holds ? "now_same" : "now_none"), values: { looks, holds, such: such < 0 ? t("such_last") : t("such", { letter: which(text, such, t) }) } };
+    const [near, far] = effects.map(reachOf);
+    return {
+      template: t.raw("now_reach"),
+      values: { looks: t(near === 1 ? "reach_1" : "reach_more", { count: near }), holds: far, such: such < 0 ? t("such_last") : t("such", { letter: which(text, such, t) }) },
+    };
   }
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
@@ -71,19 +69,21 @@ export function scores({ perplexities, sizes }) {
 }
 
 /** What the guided steps ask about and tell. */
-export const toldOf = (model, t) => ({ ...counted(model.back, t), ...shares(model), rarely: formatNumber(CHANGES[0].at(-1), 0) });
+export function toldOf(model, t) {
+  const { back, told, differs } = model;
+  return { ...counted(back, t), ...scores(model), ...(told >= 0 && { left: percent(differs.at(-1) / differs[told]) }) };
+}
 
-const THIN = 0.1; // a line of less of the attention looks thin
-
-/** One of the two: its name, the text, and what it guesses. */
-function half(name, t) {
+/** One of the two: its name and what it guesses, and a bar for each letter. */
+function half(k, t) {
+  const name = NAMES[k];
   const guessed = ["letter", "next"].map((which) => {
     const [letter, share] = [element("b"), element("span")];
     const row = element("span", { class: `att-guess-row att-guess-${which}` }, letter, element("i"), share);
-    const set = (guess) => {
-      letter.textContent = guess === undefined ? "" : visibleCharacter(guess.character);
-      share.textContent = guess === undefined ? "" : percent(guess.p);
-      row.style.setProperty("--att-share", (guess?.p ?? 0).toFixed(4));
+    const set = (character, p) => {
+      letter.textContent = character === undefined ? "" : visibleCharacter(character);
+      share.textContent = p === undefined ? "" : percent(p);
+      row.style.setProperty("--att-share", (p ?? 0).toFixed(4));
     };
     return { row, set };
   });
@@ -91,155 +91,122 @@ function half(name, t) {
   const guess = element("p", { class: `att-guess att-guess-${name}` }, ...guessed.map(({ row }) => row), note);
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
-  const letters = element("div", { class: "att-letters" });
-  let cells = [];
-  /** What is told beside the name: before a letter is erased, and then what that did. */
-  const glossOf = (model, changed) => {
-    const { text, told, such, weights, weighed } = model;
-    if (told < 0) {
-      const marks = name === "attention" && such >= 0;
-      return marks ? t("gloss_attention_such", { letter: which(text, such, t), weight: percent(weights[such]) }) : t(`gloss_${name}`);
-    }
-    if (name === "state") return t(hasGrown(model) ? "gloss_state_more" : "gloss_state_told", shares(model));
-    return t(changed && weighed[told] < THIN ? "gloss_attention_tipped" : "gloss_attention_told", shares(model));
-  };
-  const draw = (model, was, is) => {
-    const { text, count, told, such, by } = model;
-    if (cells.length !== count) {
-      cells = Array.from({ length: count }, () => element("span", { class: "att-letter" }));
-      letters.replaceChildren(...cells);
-    }
-    cells.forEach((cell, s) => {
-      cell.textContent = visibleCharacter(s === told ? by : text[s]);
-      cell.classList.toggle("att-told", s === told);
-      cell.classList.toggle("att-such", s === such);
-    });
-    const changed = is !== undefined && is.character !== was.character;
-    gloss.textContent = glossOf(model, changed);
-    guessed[0].set(is ?? was);
-    guessed[1].set((is ?? was)?.second);
+  const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
+  const drawGuess = ({ mean, back, before, after }) => {
+    const [was, is] = [before[k], after[k]];
+    const shown = is ?? was;
+    const changed = !mean && is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+    if (mean) {
+      guessed[0].set(undefined, CHANGES[k][back] / PASSAGES);
+      guessed[1].set();
+      note.textContent = t("times", { count: formatNumber(CHANGES[k][back], 0), passages: formatNumber(PASSAGES, 0) });
+    } else {
+      guessed[0].set(shown?.character, shown?.p);
+      guessed[1].set(shown?.second.character, shown?.second.p);
+      note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+    }
   };
-  return { head: element("div", { class: "att-head" }, title, guess), letters, draw };
+  const draw = (model) => {
+    const { mean, told, effects } = model;
+    const shares = mean ? SHARES[k] : effects[k];
+    withCells(bars, shares.length, "att-bar").forEach((bar, s) => {
+      bar.style.setProperty("--att-share", shares[s].toFixed(4));
+      bar.classList.toggle("att-strong", shares[s] >= STRONG);
+    });
+    const when = mean ? "_mean" : name === "state" && told >= 0 ? "_told" : "";
+    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`);
+    drawGuess(model);
+  };
+  return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
 }
 
-/** Attention's lines, as thick as it looks at the letters: dark, that of the letter to try; dashed, that of the erased letter as it was. */
+/** As many cells in a row as it has letters; those that stay keep their place, so that bars can grow. */
+function withCells(row, count, kind) {
+  while (row.children.length > count) row.lastChild.remove();
+  while (row.children.length < count) row.append(element("span", { class: kind }));
+  return [...row.children];
+}
+
+/** Attention's lines: one from each letter. That of the erased letter is dashed. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
-  const draw = ({ count, told, such, weights, weighed }) => {
+  const draw = ({ count, told, such }) => {
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
-    const was = told < 0 ? [] : [svg("path", { class: "att-lost", d: lines(weighed)[told].edges })];
-    node.replaceChildren(...lines(weights).flatMap(({ line, band }, s) => [
-      svg("path", { class: s === such ? "att-line att-dark" : "att-line", d: line }), svg("path", { class: s === such ? "att-band att-dark" : "att-band", d: band }),
-    ]), ...was);
+    node.replaceChildren(...lines(count).map((d, s) => svg("path", { class: { [such]: "att-line att-such", [told]: "att-line att-told" }[s] ?? "att-line", d })));
   };
   return { node, draw };
 }
 
-/** The memory: a circle for each letter, on the line that hands it on to the guess; and the trail of an erased letter. */
+/** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it. */
 function memoryRow() {
-  const path = svg("path", {});
-  const picture = svg("svg", { class: "att-trail", preserveAspectRatio: "none" }, path);
-  const node = element("div", { class: "att-memory" });
-  let beads = [];
+  const node = element("div", { class: "att-row att-memory" });
   const draw = ({ count, told, differs }) => {
-    if (beads.length !== count) {
-      beads = Array.from({ length: count }, () => element("span", { class: "att-bead" }));
-      node.replaceChildren(picture, ...beads);
-      picture.setAttribute("viewBox", `0 0 ${columnsOf(count)} 2`);
-    }
-    path.setAttribute("d", trail(differs, told));
-    beads.forEach((bead, s) => {
-      bead.style.setProperty("--att-differs", Math.min(1, differs[s]).toFixed(3));
+    withCells(node, count, "att-bead").forEach((bead, s) => {
+      bead.style.setProperty("--att-differs", Math.min(1, differs[s] ?? 0).toFixed(3));
       bead.style.setProperty("--att-after", Math.max(0, told < 0 ? 0 : s - told));
     });
   };
   return { node, draw };
 }
 
-/** How often each guess changes, by how far back the erased letter stands: drag along it (`onLetter`). */
-function chart({ t, signal, onBack }) {
-  const picture = svg("svg", { class: "att-curves", viewBox: `0 0 ${MAX_TEXT} 1`, preserveAspectRatio: "none" },
-    ...["state", "attention"].map((name) => { // the lower one on top
-      const path = curve(CHANGES[NAMES.indexOf(name)]);
-      return svg("g", { class: `att-curve-${name}` }, svg("path", { class: "att-area", d: `${path}V1H0.5Z` }), svg("path", { d: path }));
-    }));
-  const mark = element("i", { class: "att-mark" });
-  const found = NAMES.map(() => element("b"));
-  const read = element("p", { class: "att-read" }, ...NAMES.map((name, k) => element("span", { class: `att-share-${name}` }, `${t(`name_${name}`)} `, found[k])));
-  const dots = NAMES.map((name) => element("i", { class: `att-dot att-dot-${name}` }));
-  const cells = Array.from({ length: MAX_TEXT }, (_, s) => element("span", { class: "att-cell" }, String(MAX_TEXT - 1 - s)));
-  const plot = element("div", { class: "att-plot" },
-    ...[1, 0.5].map((share) => element("span", { class: "att-rule", style: `--att-share: ${share}` }, percent(share))), picture, mark, ...dots);
-  const stage = element("div", { class: "att-averages-stage", "aria-hidden": "true" }, read, plot, element("div", { class: "att-cells" }, ...cells),
-    element("p", { class: "att-ends" }, element("span", {}, t("end_far")), element("span", {}, t("end_last"))));
-  const node = element("div", { class: "att-averages" }, element("p", { class: "att-averages-title" }, t("averages")), stage, buttonControl({ label: t("back"), signal, onPress: onBack }));
-  const draw = ({ back }) => {
-    stage.style.setProperty("--att-at", String((MAX_TEXT - back - 0.5) / MAX_TEXT));
-    NAMES.forEach((_, k) => {
-      const share = CHANGES[k][back] / PASSAGES;
-      found[k].textContent = percent(share);
-      dots[k].style.setProperty("--att-share", share.toFixed(4));
-    });
-    cells.forEach((cell, s) => cell.classList.toggle("att-told", s === MAX_TEXT - 1 - back));
-  };
-  return { node, stage, draw };
-}
-
 /**
- * The text twice, once for each network. Tap a letter or drag along the text to erase a letter (`onLetter(s)`, 0 for none).
- * In its place the averages, along which a drag moves too, and the way back from them (`onBack`).
+ * The text between the two networks. Tap a letter or drag along the text to erase a letter (`onLetter(s)`, 0 for none).
+ * In the averages its letters are distances, along which a drag moves too, and there is a way back (`onBack`).
  */
 export function textPanel({ t, signal, onLetter, onBack }) {
-  const [above, below] = NAMES.map((name) => half(name, t));
+  const [above, below] = NAMES.map((_, k) => half(k, t));
   const [rays, memory] = [lookRow(), memoryRow()];
-  const rows = [[rays.node, above.letters], [memory.node, below.letters]].map((parts, k) => element("div", { class: `att-columns att-columns-${NAMES[k]}`, "aria-hidden": "true" }, ...parts));
+  const letters = element("div", { class: "att-row att-letters" });
+  const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, rays.node, above.bars, letters, below.bars, memory.node);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
-  const stage = element("div", { class: "att-stage" }, above.head, rows[0], below.head, rows[1]);
-  const averages = chart({ t, signal, onBack });
-  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure"), style: `--att-port: ${PORT}` }, stage, averages.node, keys);
+  const wayBack = buttonControl({ label: t("back"), signal, onPress: onBack });
+  below.title.append(wayBack);
+  const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure"), style: `--att-port: ${PORT}` }, above.head, columns, below.head, keys);
   let shown = null;
   let last = -1;
-  const end = () => {
-    node.classList.add("att-by-hand"); // without an outline: the hand has seen what it moved
-    keys.focus({ preventScroll: true }); // the arrow keys go on from here
-  };
-  for (const row of rows) {
-    dragOn(row, {
-      axis: "x", signal,
-      start: () => {
-        last = -1;
-        return shown.count > 0;
-      },
-      end,
-      move: ({ x }) => {
-        const columns = columnsOf(shown.count);
-        const letter = Math.min(shown.count, Math.max(1, Math.floor(x * columns) + 1 - (columns - shown.count)));
-        if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
-        last = letter;
-      },
-    });
-  }
-  dragOn(averages.stage, { axis: "x", signal, end, move: ({ x }) => onLetter(Math.min(MAX_TEXT, Math.floor(x * MAX_TEXT) + 1)) });
+  dragOn(columns, {
+    axis: "x", signal,
+    start: () => {
+      last = -1;
+      return shown.count > 0;
+    },
+    end: () => {
+      node.classList.add("att-by-hand"); // without an outline: the hand has seen what it moved
+      keys.focus({ preventScroll: true }); // the arrow keys go on from here
+    },
+    move: ({ x }) => {
+      const wide = columnsOf(shown.count);
+      const letter = Math.min(shown.count, Math.max(1, Math.floor(x * wide) + 1 - (wide - shown.count)));
+      if (letter !== last) onLetter(last < 0 && letter === shown.told + 1 ? 0 : letter); // a tap puts it back
+      last = letter;
+    },
+  });
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, before, after, mean, back, count } = model;
-    shown = model;
-    node.classList.toggle("att-empty", count === 0 && !mean);
+    const { text, told, such, by, mean, back, hidesBars } = model;
+    const count = mean ? MAX_TEXT : model.count;
+    shown = { count, told };
+    node.classList.toggle("att-empty", count === 0);
     node.classList.toggle("att-mean", mean);
-    stage.style.setProperty("--att-columns", String(columnsOf(count)));
-    stage.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
-    [above, below].forEach((side, k) => side.draw(model, before[k], after[k]));
-    rays.draw(model);
-    memory.draw(model);
-    averages.draw(model);
-    keys.disabled = count === 0 && !mean;
+    node.classList.toggle("att-asks", hidesBars);
+    wayBack.hidden = !mean;
+    node.style.setProperty("--att-columns", String(columnsOf(count)));
+    node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
+    [above, below].forEach((side) => side.draw(model));
+    for (const row of [rays, memory]) row.draw({ ...model, count });
+    const at = mean ? MAX_TEXT - 1 - back : told;
+    withCells(letters, count, "att-letter").forEach((cell, s) => {
+      cell.textContent = mean ? String(MAX_TEXT - 1 - s) : visibleCharacter(s === told ? by : text[s]);
+      cell.classList.toggle("att-told", s === at);
+      cell.classList.toggle("att-such", s === such);
+    });
+    keys.disabled = count === 0;
     keys.min = mean ? 1 : 0;
-    keys.max = mean ? MAX_TEXT : Math.max(count, 1);
-    keys.value = mean ? MAX_TEXT - back : told + 1;
-    keys.setAttribute("aria-valuetext", mean ? placeOf(back, t) : told < 0 ? t("letter_none") : t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count }));
+    keys.max = Math.max(count, 1);
+    keys.value = at + 1;
+    keys.setAttribute("aria-valuetext", mean ? placeOf(back, t) : told < 0 ? t("letter_none") : valueOf(model, t));
   };
   return { node, draw };
 }
