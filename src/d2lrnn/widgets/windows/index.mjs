@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { caseOf, derive, isApart, limits, meanMeeting, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, choicePanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -10,7 +10,7 @@ const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
-const PASSES = 3; // with jumps, in which the third step meets a letter
+const PASSES = 2; // with jumps, in which the third step meets a letter
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -164,24 +164,30 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
   });
 
+  const cutAgain = SPEC.steps[2];
+  const startOf = (cut) => derive({ ...state(), ...cut }).epoch[cut.minibatch - 1][0];
+  /** A letter as it is met by reading on and by jumps, and on average over these. */
+  const met = (cut, place) => {
+    const network = networkIn(cut.weights);
+    return { all: meetings(network, cut, place, PASSES), average: meanMeeting(network, cut, place) };
+  };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
-      const startOf = (cut) => derive({ ...state(), ...cut }).epoch[cut.minibatch - 1][0];
       if (values === cutAgain.state) aim = startOf(cutAgain.before) - startOf(values); // the letter that is asked about
       commit(values);
     },
     state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
     outcome: () => {
-      const { averages: { kept, empty }, num_steps } = derive(state());
-      return { kept: percent(kept[0]), empty: percent(empty[0]), starts: num_steps };
+      const { averages: { kept, empty } } = derive(state());
+      const { all: [on], average } = met(derive({ ...state(), ...cutAgain.state }), startOf(cutAgain.before) + 1);
+      return { kept: percent(kept[0]), empty: percent(empty[0]), on: percent(on.chance), jumped: percent(average) };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   /** Whether the other memory's guesses are not told: it was never switched on, or a question asks for them. */
   const isHidden = () => model.lines !== null && (isAsked() || !seen.has(model.memory === "kept" ? "empty" : "kept"));
-  const cutAgain = SPEC.steps[2];
   /** Whether the third step is answered, and the text cut as that has set it. */
   const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
   const said = () => {
@@ -192,7 +198,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
   };
   const tell = () => {
-    guess.draw(model, isHidden(), aim, isCutAgain() ? (place) => meetings(networkIn(model.weights), model, place, PASSES) : null);
+    guess.draw(model, isHidden(), aim, isCutAgain() ? (place) => met(model, place) : null);
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);

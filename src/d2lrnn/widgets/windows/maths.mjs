@@ -178,6 +178,12 @@ export function meetings(network, model, place, count) {
   });
 }
 
+/** The mean chance of a letter, with an empty memory, over all starts of a piece that come to it: random windows draw each as often. */
+export function meanMeeting(network, { tokens, num_steps }, place) {
+  const starts = Array.from({ length: num_steps }, (_, i) => place - 1 - i).filter((start) => start >= 0 && start + num_steps < tokens.length);
+  return starts.reduce((sum, start) => sum + chancesOf(network, "", tokens.slice(start, place + 1).join("")).at(-1), 0) / starts.length;
+}
+
 /** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */
 const isInLines = ({ isText, batch_size, num_steps, epoch }) => isText && batch_size === 1 && num_steps > 1 && epoch.length > 0;
 

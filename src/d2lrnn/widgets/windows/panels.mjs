@@ -388,8 +388,11 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     again.hidden = passes !== null;
     met.hidden = passes === null;
     if (passes === null) return;
-    const [on, ...jumps] = passes(model.epoch[model.k][0] + chosen + 1);
-    met.replaceChildren(...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t(`pass_jump_${i + 1}`) }))].map(meeting));
+    const { all: [on, ...jumps], average } = passes(model.epoch[model.k][0] + chosen + 1);
+    met.replaceChildren(
+      ...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t(`pass_jump_${i + 1}`) }))].map(meeting),
+      element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, t("pass_jumps")), element("span", { class: "win-seen" }), element("b", { class: "win-chance" }, percent(average))),
+    );
   };
   const write = () => {
     const { guess } = model;
