@@ -64,14 +64,13 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     assert lengths("ContextTable", "in", "width") == pytest.approx([270 * share for share in shares], abs=0.1)
     bits = widgets.SurpriseMap(text="low tide quixotl", stage="trained").bits
     assert lengths("SurpriseMap", "up", "height") == pytest.approx([1, *(5.4 * cost + 1 for cost in bits)], abs=0.3)
-    erased = widgets.Attention(text="went quite slac", letter=6)
-    parts = ElementTree.fromstring(thumbnail("Attention"))
-    drawn = [float(dot.get("fill-opacity", "")) for dot in parts.iter("circle") if dot.get("fill-opacity")]
-    assert drawn == pytest.approx(erased.differs.tolist()[5:], abs=0.006)
-    wide = [float(path.get("stroke-width", "")) for path in parts.iter("path")][5]
-    assert wide == pytest.approx(1.5 + 11 * erased.effects[0, 5].item(), abs=0.1)
-    guesses = "".join(text.text for text in parts.iter("text"))[-2:]
-    assert guesses == text.vocab.decode(erased.probs_replaced.argmax(dim=1).tolist())
+    usual = widgets.Attention()
+    looks, holds = usual.effects.tolist()
+    assert lengths("Attention", "up", "height") == pytest.approx([46 * effect for effect in looks[11:]], abs=0.06)
+    assert max(looks[:11]) < 0.006, "what is not drawn"
+    assert lengths("Attention", "in", "height") == pytest.approx([46 * effect for effect in holds], abs=0.06)
+    fields = [box for box in ElementTree.fromstring(thumbnail("Attention")).iter("rect") if box.get("fill-opacity")]
+    assert [round(float(field.get("width", "")) / 14.6) for field in fields] == usual.reaches
     likeliest = widgets.HiddenState(text="the tide ").probs.topk(7)
     letters = ElementTree.fromstring(thumbnail("NextCharacter")).findall("text")[1:]
     assert "".join(letter.text for letter in letters) == text.vocab.decode(likeliest.indices)

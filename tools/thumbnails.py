@@ -176,21 +176,18 @@ def _gradient_flow() -> Iterable[str]:
 
 
 def _attention() -> Iterable[str]:
-    # After "went quite slac" the q is erased: attention's line from it, and how much the state's memory then differs.
-    differs = (0.66, 0.68, 0.57, 0.49, 0.39, 0.26, 0.18, 0.18, 0.16, 0.1)
-    xs = [14 + 13.4 * k for k in range(15)]
-    for k, x in enumerate(xs):
-        lit = {"stroke_width": 5.5} if k == 5 else {"stroke_width": 1, "opacity": 0.4}
-        yield _curve(f"M{x:.1f} 46C{x:.1f} 16 {0.7 * x + 64:.1f} 16 214 16", stroke=BLUE, move="in", i=k, **lit)
-    yield _box(xs[5] - 6, 49, 12, 19, fill=NONE, stroke=INK, stroke_width=1.5)
-    yield _letters("went  uite slac", xs[0], 63, 13.4, font_size=14)
-    yield _line((xs[0], 90), (214, 90), stroke=VERMILLION, stroke_width=1.5)
-    for k, x in enumerate(xs):
-        yield _dot(x, 90, 5, fill=PAPER, stroke=VERMILLION, stroke_width=1.5)
-        if k >= 5:
-            yield _dot(x, 90, 5, fill=VERMILLION, fill_opacity=differs[k - 5], move="in", i=k)
-    for y, guess, paint in ((22, "e", BLUE), (96, "k", VERMILLION)):
-        yield _text(226, y, guess, font_size=18, font_weight=700, fill=paint)
+    # How much each guess after "in the middle o" moves without a letter: above, attention's; below, the state's.
+    text, wide = "in the middle o", 14.6
+    above = {11: 2.9, 12: 16.3, 13: 30.4, 14: 38.8}
+    below = (0.3, 1.1, 1.1, 0.8, 1.1, 1.2, 4.6, 14.7, 6.7, 17.5, 26.6, 27.7, 29.4, 34.1, 40.5)
+    for reach, y, paint in ((3, 6, BLUE), (8, 68, VERMILLION)):
+        yield _box(230 - wide * reach, y, wide * reach, 46, fill=paint, fill_opacity=0.12)
+    yield _letters(text, 18, 64, wide, font_size=13)
+    for k in range(len(text)):
+        x = 14 + wide * k
+        if k in above:
+            yield _box(x, 52 - above[k], 9, above[k], fill=BLUE, rx=1, move="up", i=k)
+        yield _box(x, 68, 9, below[k], fill=VERMILLION, rx=1, move="in", i=k)
 
 
 def _scan() -> Iterable[str]:

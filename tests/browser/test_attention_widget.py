@@ -111,6 +111,9 @@ def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_di
             assert bars.evaluate_all(high) == pytest.approx(effects, abs=0.01)
             strong = bars.evaluate_all("(all) => all.map((e) => e.classList.contains('att-strong'))")
             assert len(strong) - strong.index(True) == reach, "the one that the line on top counts to"
+            row = widget.locator(f".att-bars-{name}")
+            tinted = row.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').width) / e.clientWidth")
+            assert tinted == pytest.approx(reach / 15, abs=0.01)
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
@@ -239,6 +242,8 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".att-letter.att-such")).to_have_text([asked] if asked else [])  # that of the question
     expect(widget.locator(NOW)).to_have_text(re.compile(r"^Both guess \w next\.$"))  # the question alone asks
     assert (widget.locator(".att-bar").evaluate_all(high) == 0) == bool(asked), "no bar tells the answer"
+    wide = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').width))"
+    assert (widget.locator(".att-bars").evaluate_all(wide) == [0, 0]) == bool(asked), "nor a tinted field"
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)

@@ -114,6 +114,7 @@ function half(k, t) {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
       bar.classList.toggle("att-strong", shares[s] >= STRONG);
     });
+    bars.style.setProperty("--att-reach", String(mean ? 0 : reachOf(shares)));
     const when = mean ? "_mean" : name === "state" && told >= 0 ? "_told" : "";
     gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`);
     drawGuess(model);
