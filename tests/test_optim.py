@@ -41,7 +41,8 @@ def test_weights_after_many_steps_are_torchs(
     optimizer, reference = make_ours(ours), make_theirs([theirs])
     scheduler = None
     if schedule == "one-cycle":
-        scheduler = torch.optim.lr_scheduler.OneCycleLR(reference, max_lr=0.01, total_steps=num_steps)
+        has_momentum = "adamw" in case
+        scheduler = torch.optim.lr_scheduler.OneCycleLR(reference, 0.01, num_steps, cycle_momentum=has_momentum)
     for step in range(num_steps):
         lr, momentum = learning_rate(step, num_steps, 0.01, schedule), cycled_momentum(step, num_steps, schedule)
         optimizer.update(_grad(ours, step), lr, momentum)

@@ -322,18 +322,6 @@ def test_a_layer_alone_is_not_trained() -> None:
         d.fit(d.RNNScratch(4, 8), d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", d.optim.SGD])
-def test_a_schedule_gives_gradient_descent_no_momentum(optimizer: object) -> None:
-    class Momenta(d.Callback):
-        def on_step_end(self, run: d.Run) -> None:
-            assert run.stepper.optimizer.velocity is None and run.settings["schedule"] == "one-cycle"
-
-    windows = d.SequentialWindows(IDS, 2, 10)
-    how = {"optimizer": optimizer, "schedule": "one-cycle", "device": "cpu", "callbacks": [Momenta()]}
-    history = d.fit(_model(), windows, updates=5, lr=0.1, **how)
-    assert len(history.step_losses) == 5
-
-
 def test_progress_bar_can_be_seen_and_silenced(capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     windows = d.SequentialWindows(IDS, 2, 10)
     d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu")  # the tests run with D2LRNN_STATIC=1

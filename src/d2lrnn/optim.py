@@ -50,12 +50,10 @@ class HasGrad(Protocol):
 
 
 class SGD:
-    r"""Gradient descent with momentum and weight decay.
+    r"""Gradient descent with weight decay.
 
     .. math::
-        \mathbf g \leftarrow \mathbf g + \lambda \mathbf w, \qquad
-        \mathbf v \leftarrow \mu \mathbf v + \mathbf g, \qquad
-        \mathbf w \leftarrow \mathbf w - \eta \mathbf v
+        \mathbf w \leftarrow \mathbf w - \eta (\mathbf g + \lambda \mathbf w)
 
     Parameters
     ----------
@@ -66,7 +64,8 @@ class SGD:
 
     Notes
     -----
-    Taught in the chapters *A character language model* and *By hand, in numpy*; equal to ``torch.optim.SGD``.
+    Taught in the chapters *A character language model* and *By hand, in numpy*; equal to ``torch.optim.SGD``
+    without momentum.
 
     Examples
     --------
@@ -79,7 +78,6 @@ class SGD:
     def __init__(self, weights: torch.Tensor, *, weight_decay: float = 0.0) -> None:
         self.weights = weights
         self.weight_decay = weight_decay
-        self.velocity: torch.Tensor | None = None  # made by the first update with momentum
 
     def update(self, grad: torch.Tensor, lr: float, momentum: float | None = None) -> None:
         r"""Make one step.
@@ -90,23 +88,18 @@ class SGD:
         lr : float
             :math:`\eta`.
         momentum : float, optional
-            :math:`\mu`; none if left out.
+            Of a schedule; plain gradient descent has none, and leaves it.
         """
         if self.weight_decay:
             grad = grad.add(self.weights, alpha=self.weight_decay)
-        if momentum:
-            if self.velocity is None:
-                self.velocity = torch.zeros_like(self.weights)
-            grad = self.velocity.mul_(momentum).add_(grad)
         self.weights.add_(grad, alpha=-lr)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint needs: tensors and numbers (the tensors are the live ones, not copies)."""
-        return {} if self.velocity is None else {"velocity": self.velocity}
+        """What a checkpoint needs: nothing."""
+        return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where :meth:`state_dict` was taken."""
-        self.velocity = state["velocity"].to(self.weights, copy=True) if "velocity" in state else None
 
 
 class AdamW:

@@ -15,7 +15,7 @@ import d2lrnn
 from d2lrnn.history import EpochRecord, History
 from d2lrnn.metrics import Score
 from d2lrnn.model import RNNLM, check_ids, check_model, evaluate
-from d2lrnn.optim import SGD, Optimizer, Schedule, cycled_momentum, learning_rate
+from d2lrnn.optim import Optimizer, Schedule, cycled_momentum, learning_rate
 from d2lrnn.text import as_row
 from d2lrnn.windows import Batch, RandomWindows, SequentialWindows
 
@@ -186,9 +186,7 @@ class Run:
         """Learning rate and momentum of the next step."""
         schedule = self.settings["schedule"]
         rate = learning_rate(self.step, self.total_steps, self.settings["lr"], schedule)
-        # A schedule changes the momentum of AdamW; it does not give plain gradient descent one.
-        is_plain = isinstance(self.stepper.optimizer, SGD)
-        return rate, None if is_plain else cycled_momentum(self.step, self.total_steps, schedule)
+        return rate, cycled_momentum(self.step, self.total_steps, schedule)
 
     def record(self, step: d2lrnn.engines.Step) -> None:
         """Keep what a step came to; raise :class:`TrainingDivergedError` where it is not finite."""
