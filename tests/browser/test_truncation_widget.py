@@ -50,7 +50,7 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     expect(now(widget)).to_have_text(python.static_sentence())
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
     expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} arrives")
-    least = ", least right past a cut" if python.way == "windows" and python.tau > 1 else ""
+    least = ", least just after a cut" if python.way == "windows" and python.tau > 1 else ""
     arrives = f"Cuts save storage. On average {mean} of a message arrives{least}."
     expect(widget.locator(".trunc-arrives")).to_have_text(arrives)
     steps = 12 if python.way == "windows" else 12 * python.tau
@@ -237,7 +237,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     takes = widget.locator(".trunc-taken > span")
     expect(takes).to_have_text(
-        ["0%", *5 * [""], "6.6%", "8.2%", "10%", "13%", "16%", "20%", "still remembered", "takes"]
+        ["0%", *5 * [""], "6.6%", "8.2%", "10%", "13%", "16%", "20%", "still remembered", "\u201c(\u201d gets"]
     )
     assert sent(widget) == pytest.approx([0.2 * 0.8**lag for lag in range(5, -1, -1)], abs=1e-4)
     beyond = [0.2 * 0.8**lag for lag in range(14, 5, -1)]
@@ -330,7 +330,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
             (
                 "all",
                 "No. 69%, and “(” hears of its “)” at last. "
-                "But right past a cut, a guess still loses 80%: see the top row.",
+                "But just after a cut, a guess still loses 80%: see the top row.",
             ),
             (
                 "almost nothing",

@@ -106,7 +106,7 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
 
 test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
   const t = translator("en", SPEC.words);
-  const [last, past] = ["Cut every 6 letters: “)” cannot teach the network to note “(”.", "Cut every 6 letters: 20% of the message from “␣” arrives."];
+  const [last, past] = ["Cut every 6 letters: “)” cannot teach the network to note “(”.", "Cut every 6 letters: 20% of the message from the guess “␣” arrives."];
   assert.deepEqual([shown(), shown({ letter: 7 })].map((model) => told(model, t)), [last, past]);
   assert.equal(spoken(shown(), t), `${last} Of its message 74% arrives; on average 51%.`);
   assert.equal(spoken(shown({ letter: 7 }), t), `${past} On average 51%.`);

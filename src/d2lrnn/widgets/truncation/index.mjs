@@ -10,7 +10,7 @@ export function sentence(model, t) {
   const { way, tau, chosen } = model;
   const guess = visibleCharacter((t("text") + t("next"))[chosen + 1]);
   const kept = percentKept(1 - model.kept[chosen]);
-  return { keys: [`${way}${tau === 1 ? "_one" : ""}`, isOfPair(model) ? "teach" : "share"], values: { tau, guess, kept, can: t(canTeach(firstPart(model))) } };
+  return { keys: [tau === 1 ? `${way}_one` : way, isOfPair(model) ? "teach" : "share"], values: { tau, guess, kept, can: t(canTeach(firstPart(model))) } };
 }
 
 /** The sentence, and the numbers that the picture shows. */

@@ -48,7 +48,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const falls = element("div", { class: "trunc-drops", "aria-hidden": "true" }, ...drops.map((drop) => element("span", {}, drop)));
   const takes = cells.map(() => element("span"));
   const read = element("span", { class: "trunc-read", hidden: true }, element("span", {}, t("remembered")));
-  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read, element("span", { class: "trunc-takes" }, t("takes")));
+  const takesName = element("span", { class: "trunc-takes" });
+  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read, takesName);
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
@@ -165,9 +166,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const isNeeded = i === 0 && isPair;
       if (i < start) take.textContent = isNeeded ? "0%" : "";
       else take.textContent = i > chosen || (!isNeeded && part < 0.01) ? "" : percent(part); // no room for the places of less
-      take.className = isNeeded || i === chosen ? "trunc-always" : "";
+      take.className = isNeeded ? "trunc-always trunc-needed" : i === chosen ? "trunc-always" : "";
       take.classList.toggle("trunc-none", i < start);
     });
+    takesName.textContent = t(isPair ? "gets" : "takes");
     taken.style.setProperty("--trunc-at", at(isPair ? 0 : Math.max(0, start)));
     read.hidden = !seen.isRead;
     read.style.width = at(chosen + 1);
