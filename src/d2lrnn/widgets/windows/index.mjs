@@ -171,6 +171,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const network = networkIn(cut.weights);
     return { all: meetings(network, cut, place, PASSES), average: meanMeeting(network, cut, place) };
   };
+  /** What the first letters of lines that read on get: by reading on, and on average over all starts of jumps. */
+  const firstLetters = () => {
+    const read = derive({ ...state(), ...cutAgain.before });
+    const jumped = read.epoch.slice(1).map(([start]) => meanMeeting(networkIn(read.weights), read, start + 1));
+    return { read: percent(read.averages.empty[0]), jumped: percent(jumped.reduce((sum, p) => sum + p, 0) / jumped.length) };
+  };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
@@ -180,8 +186,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
     outcome: () => {
       const { averages: { kept, empty } } = derive(state());
-      const { all: [on], average } = met(derive({ ...state(), ...cutAgain.state }), startOf(cutAgain.before) + 1);
-      return { kept: percent(kept[0]), empty: percent(empty[0]), on: percent(on.chance), jumped: percent(average) };
+      return { kept: percent(kept[0]), empty: percent(empty[0]), ...(steps.opened() === 2 && firstLetters()) };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
