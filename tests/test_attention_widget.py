@@ -142,7 +142,7 @@ def test_of_networks_of_equal_size_the_state_guesses_better() -> None:
         assert round(layers[name]["num_parameters"], -3) == 24_000
         found = [seed["perplexity"] for seed in layers[name]["equal_updates"]]
         assert round(sum(found) / len(found), 1) == wanted
-    assert "3.6 letters, attention among 4.2" in Words("attention")("step_3_outcome")
+    assert "3.6 equally likely letters, attention as among 4.2" in Words("attention")("step_3_outcome")
 
 
 @pytest.mark.parametrize("wrong", [{"letter": 17}, {"letter": -1}, {"view": "bars"}])

@@ -53,7 +53,7 @@ def test_the_sentence_says_what_the_guess_can_teach() -> None:
     assert faint.static_sentence() == f"Cut every 12 letters: {rest.format('can hardly')}"
     assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest.format('cannot')}"
     assert Truncation(way="losses", tau=1).static_sentence() == f"Always 1 back: {rest.format('cannot')}"
-    other = "{} of the message from the guess \u201c{}\u201d arrives."
+    other = "{} of the message from the guess \u201c{}\u201d is used."
     assert Truncation(letter=7).static_sentence() == "Cut every 6 letters: " + other.format("20%", "\u2423")
     assert Truncation(way="losses", letter=6).static_sentence() == "Always 6 back: " + other.format("74%", "w")
     assert Truncation(way="losses", letter=7).first_part == 0
@@ -94,5 +94,5 @@ def test_the_lesson_says_what_the_figure_shows() -> None:
     told = [int(share) for share in re.findall(r"(\d+)%", "".join(cell["source"]))]
     six, twelve, each = Truncation().lost, Truncation(tau=12).lost, Truncation(way="losses").lost
     assert told == [round(100 * share) for share in (1 - six, 1 - twelve, six, twelve, 1 - each)]
-    for way in ("windows", "losses"):  # "more arrives either way"
+    for way in ("windows", "losses"):  # "both ways keep more"
         assert Truncation(way=way, factor=0.5).lost < Truncation(way=way).lost

@@ -79,7 +79,7 @@ def test_a_letter_is_erased_and_put_back(opened: tuple[Page, Record], tmp_path: 
     expect(widget.locator(".att-such")).to_have_count(0)
     expect(widget.locator(".att-line.att-told")).to_have_count(1)
     gloss = widget.locator(".att-name-state > span")
-    expect(gloss).to_have_text("Deeper circle: the erased letter changes more of the memory.")
+    expect(gloss).to_have_text("More colour: the erased letter changes more of the memory.")
     outline = "(e) => getComputedStyle(e).outlineStyle"
     assert widget.locator(TOLD).evaluate(outline) == "none", "a hand has seen what it moved"
     page.keyboard.press("ArrowRight")
@@ -223,7 +223,7 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
 STEPS = [
     ("Can attention jump?", "attention\u2019s", "only 15% of", ["e45%k36%before: k 72%", "k88%e8%before: 86%"], "q"),
     ("Is that usual?", "the state\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
-    ("Equal sizes?", "the state", "3.6 letters, attention among 4.2", ["f57%n26%", "f67%n22%"], ""),
+    ("Equal sizes?", "the state", "3.6 equally likely letters, attention as among 4.2", ["f57%n26%", "f67%n22%"], ""),
 ]
 
 

@@ -49,10 +49,10 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     python = Truncation(tau=python.tau, way=python.way, factor=python.factor, letter=place + 1)
     expect(now(widget)).to_have_text(python.static_sentence())
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
-    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} arrives")
+    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} used")
     least = ", least just after a cut" if python.way == "windows" and python.tau > 1 else ""
-    arrives = f"Cuts save storage. On average {mean} of a message arrives{least}."
-    expect(widget.locator(".trunc-arrives")).to_have_text(arrives)
+    used = f"Cuts save storage. On average {mean} of a message is used{least}."
+    expect(widget.locator(".trunc-used")).to_have_text(used)
     steps = 12 if python.way == "windows" else 12 * python.tau
     expect(widget.locator(".trunc-choice > p")).to_have_text(
         f"Letters kept to go back: {python.tau} \u00b7 Work: {steps} steps"
@@ -230,7 +230,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     widget = show(page, tmp_path, Truncation())
     sides = widget.locator(".trunc-sum")
     expect(now(widget)).to_have_text(Truncation().static_sentence())
-    expect(sides).to_have_text(["26% cut off", "74% arrives"])
+    expect(sides).to_have_text(["26% cut off", "74% used"])
     asks = widget.locator(".trunc-asks")
     expect(widget.locator(".trunc-guessed")).to_have_text(")")
     left, letter = grid(widget)
@@ -246,25 +246,25 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(widget.locator(".trunc-before > span")).to_have_text([*"lk␣"])  # each of them has its letter
     line = widget.locator(".trunc-letters").bounding_box()
     page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(sides).to_have_text(["80% cut off", "20% arrives"])
+    expect(sides).to_have_text(["80% cut off", "20% used"])
     expect(widget.locator(".trunc-guessed")).to_have_text("␣")
     assert middles(asks) == pytest.approx(middles(widget.locator(".trunc-guessed")), abs=1)
     expect(widget.locator(".trunc-later")).to_have_text([*"␣tide"])  # not read yet
     expect(now(widget)).to_have_text(Truncation(letter=7).static_sentence())
     letters = widget.get_by_role("slider", name="The guess after")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("74% arrives")
+    expect(sides.last).to_have_text("74% used")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("67% arrives")
-    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, l: 67% arrives"
+    expect(sides.last).to_have_text("67% used")
+    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, l: 67% is used"
     letters.press("Home")
     # what is cut off lies left of the line
-    expect(sides).to_have_text(["80% cut off", "20% arrives"])
+    expect(sides).to_have_text(["80% cut off", "20% used"])
     assert sent(widget, "cut") == pytest.approx([0.1024, 0.128, 0.16], abs=1e-4)
     line, part = widget.locator(".trunc-letters").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(sides).to_have_text(["26% cut off", "74% arrives"])
+    expect(sides).to_have_text(["26% cut off", "74% used"])
 
 
 def test_the_message_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     memory.press("End")
     faint = Truncation(tau=1, factor=0.95)
     expect(widget.get_by_role("status")).to_contain_text(
-        f"{faint.static_sentence()} Of its message 5% arrives; on average 5%."
+        f"{faint.static_sentence()} Of its message 5% is used; on average 5%."
     )
 
 
@@ -353,7 +353,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(outcome).to_contain_text(told)
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
     expect(widget.locator(".trunc-taken > span").first).to_have_text("0.02%")
-    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.98% arrives")
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.98% used")
     widget.get_by_role("button", name="Reset").click()
     is_of(widget, Truncation())
 
@@ -400,7 +400,7 @@ def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_p
                 for key in ("End", "Home"):
                     widget.locator(".trunc-letters").press(key)
                     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-                    parts = (".trunc-rail", ".trunc-all", ".trunc-arrives", ".d2lrnn-step-titles")
+                    parts = (".trunc-rail", ".trunc-all", ".trunc-used", ".d2lrnn-step-titles")
                     found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
     assert len(found) == 1, found
 
@@ -434,7 +434,7 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation(tau=12, way="losses"))
     widget.locator(".trunc-letter").nth(5).click()
     kept, cut = widget.locator(".trunc-sum-kept"), widget.locator(".trunc-sum-cut")
-    expect(kept).to_have_text("93.1% arrives; its cut is farther left")
+    expect(kept).to_have_text("93.1% used; its cut is farther left")
     expect(cut).to_be_hidden()
     expect(cuts(widget)).to_have_count(0)
     expect(widget.locator(".trunc-is-cut")).to_have_count(0)
@@ -444,9 +444,9 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     drag(page, widget, 2)
     is_of(widget, Truncation(tau=6, way="losses"), 5)
     drag(page, widget, -3)  # and back out of sight
-    expect(kept).to_have_text("93.1% arrives; its cut is farther left")
+    expect(kept).to_have_text("93.1% used; its cut is farther left")
     widget.locator(".trunc-letter").nth(9).click()  # two letters before the line, where those are drawn
-    expect(kept).to_have_text("93.1% arrives")
+    expect(kept).to_have_text("93.1% used")
     parts = widget.locator(".trunc-stream .trunc-kept").bounding_box()
     assert middles(cuts(widget)) == pytest.approx([parts["x"]], abs=4)
     widget.locator(".trunc-letter").nth(LAST).click()
@@ -456,9 +456,9 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
 def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(way="losses", letter=3))
-    expect(widget.locator(".trunc-sum-kept")).to_have_text("74% arrives; cut at the left edge")
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("74% used; cut at the left edge")
     expect(cuts(widget)).to_have_count(1)
-    expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that arrives is in sight
+    expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that is used is in sight
     assert sum(sent(widget)) == pytest.approx(Truncation(way="losses").kept[2], abs=1e-3)
     left, letter = grid(widget)
     assert (middles(cuts(widget))[0] - left) / letter == pytest.approx(-3, abs=0.05)

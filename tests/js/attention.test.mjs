@@ -129,7 +129,7 @@ test("the guided steps: what is called right is right", () => {
   const { text, letter } = far.state;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([text[letter - 1], text.length - letter], ["q", 9]);
-  assert.match(t("step_1_question"), /the q, stands 9 letters before the last/);
+  assert.match(t("step_1_question"), /the q, stands 10 letters back/);
   assert.match(outcome(1, far.state), /^Attention’s: it looks straight at the q, past the letters between\. In the state’s memory only 15% of what the q changed is left at the end: its k stays\.$/);
   assert.ok(shown(far.state).effects[0].slice(letter, -6).every((effect) => effect < 0.1), "past the letters between");
 
@@ -143,7 +143,7 @@ test("the guided steps: what is called right is right", () => {
 
   assert.equal(t(`step_3_answer_${equal.right + 1}`), "the state");
   assert.match(t("step_3_question", toldOf(shown(), t)), /larger: 23\u202f451 learned numbers against 13\u202f179\./);
-  assert.match(outcome(3, equal.state), /^The state: as unsure as a fair choice among 3\.6 letters, attention among 4\.2\./); // of the record: the Python tests
+  assert.match(outcome(3, equal.state), /^The state: as unsure as among 3\.6 equally likely letters, attention as among 4\.2\./); // of the record: the Python tests
   const [looksPerplexity, holdsPerplexity] = shown().perplexities;
   assert.ok(holdsPerplexity < looksPerplexity, "lower is better");
   assert.match(t("models", scores(shown())), /^The state’s network guesses better: /);

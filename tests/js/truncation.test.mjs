@@ -35,7 +35,7 @@ test("the line has as many letters as the figure has guesses, and every window o
   for (const tau of TAUS) assert.equal(NUM_LETTERS % tau, 0);
 });
 
-test("what arrives of each makes the average that is said", () => {
+test("what is used of each makes the average that is said", () => {
   for (const way of SPEC.controls.way.choices) for (const factor of [0.5, 0.8, 0.95]) for (const tau of TAUS) {
     const { kept, lost } = shown({ way, factor, tau });
     close(kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS + lost, 1, `${way} ${tau}`);
@@ -106,9 +106,9 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
 
 test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
   const t = translator("en", SPEC.words);
-  const [last, past] = ["Cut every 6 letters: “)” cannot teach the network to note “(”.", "Cut every 6 letters: 20% of the message from the guess “␣” arrives."];
+  const [last, past] = ["Cut every 6 letters: “)” cannot teach the network to note “(”.", "Cut every 6 letters: 20% of the message from the guess “␣” is used."];
   assert.deepEqual([shown(), shown({ letter: 7 })].map((model) => told(model, t)), [last, past]);
-  assert.equal(spoken(shown(), t), `${last} Of its message 74% arrives; on average 51%.`);
+  assert.equal(spoken(shown(), t), `${last} Of its message 74% is used; on average 51%.`);
   assert.equal(spoken(shown({ letter: 7 }), t), `${past} On average 51%.`);
   const model = shown();
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");

@@ -1,4 +1,4 @@
-"""The explorable of truncation: a line of text is cut, and each guess shows how much of its gradient arrives."""
+"""The explorable of truncation: a line of text is cut, and each guess shows how much of its gradient is used."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Truncation(Explorable):
         return (1 - self.factor) * self.factor**lag if self.reaches[lag] > lag else 0.0
 
     def static_sentence(self) -> str:
-        """Whether the message of the last guess, its gradient, gets to the first letter; of another, what arrives."""
+        """Whether the message of the last guess, its gradient, gets to the first letter; of another, what is used."""
         words = Words(self._words)
         guess = visible_character((words("text") + words("next"))[self.letter])
         cut = words(f"{self.way}_one" if self.tau == 1 else self.way, tau=self.tau)
@@ -102,7 +102,7 @@ class Truncation(Explorable):
         return f"{cut} {words('teach', guess=guess, can=can)}"
 
     def static_picture(self) -> str:
-        """Under the letters a message back for each guess, up to its cut and beyond, and what arrives on average."""
+        """Under the letters a message back for each guess, up to its cut and beyond, and what is used on average."""
         words = Words(self._words)
         picture = Picture(592, 226, words("title"), self.static_sentence())
         left, top, width, height = 60.0, 50.0, 40.0, 14.0

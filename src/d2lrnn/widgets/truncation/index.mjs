@@ -5,7 +5,7 @@ import { canTeach, derive, firstPart, isOfPair, partAt, percent, percentKept } f
 import { linePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** What the guess of the closing bracket can teach, or what arrives of another's message, as Python says it: keys, and their values. */
+/** What the guess of the closing bracket can teach, or what is used of another's message, as Python says it: keys, and their values. */
 export function sentence(model, t) {
   const { way, tau, chosen } = model;
   const guess = visibleCharacter((t("text") + t("next"))[chosen + 1]);
@@ -44,7 +44,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     more: some, less: least, taken: percent(1 - faster[0].factor),
   };
   const guided = guidedSteps({ t: (key, values) => t(key, { ...known, ...values }), state, steps, set, onReset, say, signal });
-  const arrives = element("p", { class: "trunc-caption trunc-arrives" });
+  const lead = element("p", { class: "d2lrnn-lead" });
+  const used = element("p", { class: "trunc-caption trunc-used" });
   const price = element("p", { class: "trunc-caption" });
   const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
   const more = fold(t("more"), element(
@@ -61,8 +62,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
-    element("div", { class: "trunc-figure" }, line.node), arrives,
+    lead, now.node,
+    element("div", { class: "trunc-figure" }, line.node), used,
     guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
@@ -75,9 +76,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     line.draw(model, { isRead: guided.opened() === 0 && !guided.isAsking() });
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
-    arrives.replaceChildren(...emphasised(t.raw(way === "windows" && tau > 1 ? "arrives_uneven" : "arrives"), { average: percentKept(model.lost) }));
+    used.replaceChildren(...emphasised(t.raw(way === "windows" && tau > 1 ? "used_uneven" : "used"), { average: percentKept(model.lost) }));
     price.replaceChildren(...emphasised(t.raw("price"), model));
     const passed = percent(factor);
+    lead.textContent = t("lead", { taken: percent(1 - factor) });
     caption.replaceChildren(...emphasised(t.raw("memory"), { factor: passed }));
     memory.set(Math.round(20 * factor), t("memory", { factor: passed }));
   }
