@@ -91,6 +91,13 @@ def test_bptt_of_a_model_is_what_backward_leaves() -> None:
     assert gradients.dH_0.shape == (4, 16) and not gradients.dW_hh.requires_grad
 
 
+def test_a_sequence_may_have_one_step_and_begin_from_zeros(run: dict[str, torch.Tensor]) -> None:
+    H, dH, W_hh = run["H"][:1], run["dH"][:1], run["W_hh"]
+    gradients = d.bptt.bptt(run["inputs"][:1], H, dH, W_hh)
+    torch.testing.assert_close(gradients.dH_0, (dH * (1 - H**2))[0] @ W_hh.T)
+    assert not gradients.dW_hh.any() and not d.bptt.gradients_by_lag(H, dH, W_hh).full.any()
+
+
 def test_all_lags_together_are_autograds_gradient(run: dict[str, torch.Tensor]) -> None:
     lags = d.bptt.gradients_by_lag(run["H"], run["dH"], run["W_hh"], run["H_0"])
     torch.testing.assert_close(lags.full, run["dW_hh"], rtol=1e-12, atol=1e-12)
@@ -208,6 +215,7 @@ def test_random_factors_are_zero_or_make_up_for_it() -> None:
         error = math.sqrt((1 / prob - 1) / 50_000)  # the variance of a factor is 1 / pi - 1
         assert abs(column.mean() - 1) <= 4.5 * error
     assert (factors[:, 3] == 1).all() and d.bptt.truncate_at_random(4, 1.0).tolist() == [1.0] * 4
+    assert d.bptt.truncate_at_random(1, 1.0, num_draws=1).tolist() == [[1.0]]
     again = d.bptt.truncate_at_random(4, keep, 50_000, torch.Generator().manual_seed(0))
     assert torch.equal(again, factors)
 
@@ -300,12 +308,17 @@ def test_spectral_radius_of_known_matrices() -> None:
     assert d.bptt.spectral_radius(rotation) == pytest.approx(2.0)
     assert d.bptt.spectral_radius(torch.diag(torch.tensor([0.5, -3.0]))) == pytest.approx(3.0)
     assert d.bptt.spectral_radius(d.bptt.scale_to_spectral_radius(rotation, 0.25)) == pytest.approx(0.25)
+    assert not d.bptt.scale_to_spectral_radius(torch.nn.Parameter(rotation), 0).requires_grad
 
 
 def test_bad_input() -> None:
     H = torch.zeros(4, 2, 3)
     with pytest.raises(ValueError, match="square"):
         d.bptt.spectral_radius(torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="square"):
+        d.bptt.step_jacobian(torch.zeros(1), torch.zeros(1, 3))
+    with pytest.raises(ValueError, match="square"):
+        d.bptt.gradients_by_lag(H, H, torch.zeros(3, 4))
     with pytest.raises(ValueError, match="eigenvalues of W_hh are 0"):
         d.bptt.scale_to_spectral_radius(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), 0.9)
     for radius in (-1, math.nan):
