@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -164,7 +165,7 @@ def test_embedding_adds_into_rows(rng: np.random.Generator) -> None:
     layer, dX = TimeEmbedding(rng.normal(size=(5, 3))), rng.normal(size=(3, 2, 3))
     table = leaf(layer.params["E"])
     out = F.embedding(torch.from_numpy(ids), table)
-    np.testing.assert_array_equal(layer.forward(ids), out.detach())
+    np.testing.assert_array_equal(layer.forward(torch.from_numpy(ids)), out.detach())
     layer.backward(dX)
     out.backward(torch.from_numpy(dX))
     np.testing.assert_allclose(layer.grads["E"], table.grad, **AUTOGRAD)
@@ -199,7 +200,7 @@ def test_loss_is_torchs_cross_entropy(rng: np.random.Generator) -> None:
     layer, tensor = TimeSoftmaxWithLoss(), leaf(logits)
     loss = F.cross_entropy(tensor.flatten(0, 1), torch.from_numpy(Y).flatten())
     loss.backward()
-    assert layer.forward(logits, Y) == pytest.approx(loss.item(), rel=1e-13)
+    assert layer.forward(logits, torch.from_numpy(Y)) == pytest.approx(loss.item(), rel=1e-13)
     dO = layer.backward()
     np.testing.assert_allclose(dO, tensor.grad, **AUTOGRAD)
     np.testing.assert_allclose(dO, differences(lambda: layer.forward(logits, Y), logits), **DIFFERENCES)
@@ -281,7 +282,9 @@ def test_training_by_hand_is_fit_with_sgd() -> None:
 def test_perplexity_of_an_epoch_sums_nats_first() -> None:
     ids = torch.arange(60) % 7
     model = ManualRNNLM(7, 4, 4)
+    start = time.perf_counter()
     history = fit_manual(model, d.SequentialWindows(ids, 2, 4), epochs=1, lr=0.5)
+    assert 0 < history.epochs[0].seconds <= time.perf_counter() - start
     assert history.epochs[0].train.perplexity == pytest.approx(math.exp(np.mean(history.step_losses)))
     assert history.epochs[0].train.num_tokens == 8 * len(history.step_losses)
 
@@ -292,6 +295,8 @@ def test_state_goes_on_between_epochs_only_where_asked() -> None:
         model = ManualRNNLM(7, 4, 4, dtype=np.float64)
         fit_manual(model, windows, epochs=1, lr=1e-300)  # weights stand still
         after_one = model.rnn.H.copy()
+        fit_manual(model, windows, epochs=1, lr=1e-300, reset_each_epoch=reset)
+        assert np.array_equal(model.rnn.H, after_one), "a training begins from zeros"
         fit_manual(model, windows, epochs=2, lr=1e-300, reset_each_epoch=reset)
         assert after_one.any()
         assert np.array_equal(model.rnn.H, after_one) is reset
@@ -386,6 +391,16 @@ def test_precision_is_that_of_the_weights() -> None:
         assert model.params["W_hh"].dtype == dtype
 
 
+def test_weights_are_drawn_as_the_docstring_says() -> None:
+    model = ManualRNNLM(300, 100, 400)
+    spreads = {"E": 0.01, "W_xh": 0.1, "W_hh": 0.05, "W_hq": 0.05}
+    for name, param in model.params.items():
+        assert param.std() == pytest.approx(spreads.get(name, 0), rel=0.02) and abs(param.mean()) <= param.std() / 30
+        assert model.grads[name].shape == param.shape and not model.grads[name].any(), "nothing has gone back yet"
+    assert not model.params["b_h"].any() and not model.params["b_q"].any()
+    assert ManualRNNLM(1, 1, 1).forward(np.array([[0]]), np.array([[0]])) == 0, "one unit and one token will do"
+
+
 def test_seeds_repeat_and_differ() -> None:
     first, same, other = (ManualRNNLM(5, 3, 4, seed=seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.params["E"], same.params["E"])
@@ -402,10 +417,32 @@ def test_divergence_is_told_and_makes_no_update() -> None:
     np.testing.assert_array_equal(model.params["E"], kept)
 
 
+def test_a_loss_or_a_gradient_alone_that_is_not_finite_is_divergence() -> None:
+    X = np.zeros((2, 3), dtype=int)
+    steep, sure = ManualRNNLM(5, 3, 4), ManualRNNLM(5, 3, 4)
+    steep.params["E"][:], steep.params["W_xh"][:] = 0, 1e30
+    sure.params["b_q"][0] = -np.inf
+    for model, numbers in ((steep, r"loss \d.*norm inf"), (sure, r"loss inf.*norm \d")):
+        with pytest.raises(d.TrainingDivergedError, match=numbers):
+            fit_manual(model, [(X, X)], epochs=1, lr=0.1)
+
+
 def affine_backward_of_another_batch() -> np.ndarray:
     layer = TimeAffine(np.ones((4, 7)), np.ones(7))
     layer.forward(np.ones((5, 2, 4)))
     return layer.backward(np.ones((2, 5, 7)))
+
+
+def embedding_backward_of_one_column() -> None:
+    layer = TimeEmbedding(np.eye(3))
+    layer.forward(np.array([[0, 1]]))
+    layer.backward(np.ones((1, 2, 1)))
+
+
+def rnn_backward_of_one_row() -> np.ndarray:
+    layer = TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4))
+    layer.forward(np.ones((5, 2, 3)))
+    return layer.backward(np.ones((5, 1, 4)))
 
 
 def fit_on(X: list, Y: list) -> d.History:
@@ -417,7 +454,19 @@ BAD = [
     (lambda: step_forward(np.ones((2, 3)), np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.ones(4)), "H_before"),
     (lambda: step_forward(np.ones((2, 3)), np.ones((2, 4)), np.ones((3, 4)), np.eye(4), np.ones((2, 1))), "b_h"),
     (lambda: step_backward(*(np.ones((1, 4)), *3 * [np.ones((2, 4))], *2 * [np.eye(4)])), r"dH is.*\(2, 4\)"),
+    (lambda: step_backward(*2 * [np.ones((2, 4))], np.ones((2, 4)), np.ones((1, 4)), *2 * [np.eye(4)]), "of H is"),
+    (lambda: step_forward(np.ones((2, 3)), np.ones((2, 1)), np.ones((3, 4)), np.ones((1, 4)), np.ones(1)), "W_hh"),
     (lambda: TimeRNN(np.ones((3, 4)), np.ones((4, 3)), np.ones(4)), "W_hh"),
+    (lambda: TimeRNN(np.ones(4), np.eye(4), np.ones(4)), "W_xh"),
+    (lambda: TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(1)), "b_h"),
+    (lambda: rnn_backward_of_one_row(), "doutputs"),
+    (lambda: embedding_backward_of_one_column(), "dX"),
+    (lambda: TimeEmbedding(np.ones(3)), "of E is"),
+    (lambda: TimeEmbedding(np.eye(3)).forward(np.array([[0, 3]])), "run from 0 to 3"),
+    (lambda: TimeEmbedding(np.eye(3)).forward(np.array([[-1, 2]])), "run from -1 to 2"),
+    (lambda: TimeAffine(np.ones(4), np.ones(4)), "W_hq"),
+    (lambda: TimeAffine(np.ones((4, 7)), np.ones(7)).forward(np.ones((5, 4))), "of H is"),
+    (lambda: TimeSoftmaxWithLoss().forward(np.ones((2, 7)), np.ones((2, 7), dtype=int)), "logits"),
     (lambda: TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((0, 2, 3))), "no step"),
     (lambda: TimeRNN(np.ones((3, 4)), np.eye(4), np.ones(4)).forward(np.ones((5, 3))), "inputs"),
     (lambda: TimeEmbedding(np.eye(3)).forward(np.array([[-1]])), "run from -1 to -1; the vocabulary has 0 to 2"),
@@ -430,7 +479,10 @@ BAD = [
     (lambda: TimeSoftmaxWithLoss().forward(np.ones((0, 1, 7)), np.ones((0, 1), dtype=int)), "no targets"),
     (lambda: ManualRNNLM(0, 3, 4), "vocab_size is 0"),
     (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=0, lr=0.1), "epochs is 0"),
-    (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=1, lr=math.nan), "lr is nan"),
+    *(
+        (lambda lr=lr: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=1, lr=lr), f"lr is {lr}")
+        for lr in (0, math.inf, math.nan)
+    ),
     (lambda: fit_manual(ManualRNNLM(3, 3, 4), [], epochs=1, lr=0.1), "no windows"),
     (lambda: fit_on([[3]], [[0]]), "ids run from 3 to 3; the vocabulary has 0 to 2"),
     (lambda: fit_on([[0]], [[-1]]), "Y run from -1"),

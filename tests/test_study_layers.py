@@ -100,7 +100,27 @@ def test_the_linear_layer_is_a_loop_over_complex_numbers() -> None:
         h = a * h + (1 - a.abs() ** 2).sqrt() * x
         states.append(torch.cat([h.real, h.imag], dim=1))
     torch.testing.assert_close(layer(inputs)[0], torch.stack(states))
-    assert layer.factors.abs().min() > 0.39 and layer.factors.abs().max() < 0.991
+    torch.testing.assert_close(a, torch.exp(-layer.log_decay.exp() + 1j * layer.angle))
+
+
+def test_the_gated_linear_layer_is_its_equation_step_by_step() -> None:
+    layer, inputs, h = d.scan.GatedLinearRecurrence(3, 8).double(), float64(11, 2, 3), float64(2, 8)
+    states = [h]
+    for X in inputs:
+        a = torch.sigmoid(X @ layer.W_xa + layer.b_a)
+        states.append(a * states[-1] + (1 - a) * (X @ layer.W_xh))
+    torch.testing.assert_close(layer(inputs, h)[0], torch.stack(states[1:]))
+
+
+def test_linear_layers_start_as_their_docstrings_say() -> None:
+    d.seed_everything(0)
+    linear, gated = d.scan.LinearRecurrence(25, 4000), d.scan.GatedLinearRecurrence(25, 2000)
+    for weight in (linear.W_xh, gated.W_xh, gated.W_xa):
+        assert -0.2 <= weight.min() < -0.199 and 0.199 < weight.max() <= 0.2
+    radius, gate = linear.factors.abs(), torch.sigmoid(gated.b_a)
+    assert 0.399 < radius.min() < 0.41 and 0.98 < radius.max() < 0.991
+    assert 0.199 < gate.min() < 0.21 and 0.97 < gate.max() < 0.981
+    assert 0 <= linear.angle.min() < 0.01 and 3.13 < linear.angle.max() <= math.pi
 
 
 def test_attention_without_its_distances_is_torchs() -> None:
