@@ -114,7 +114,7 @@ def test_temperature_divides_the_logits(temperature: float) -> None:
 def test_extreme_temperatures() -> None:
     greedy = [0.0, 1.0, 0.0, 0.0]
     assert d.next_token_probs(LOGITS, 0).tolist() == greedy
-    assert d.next_token_probs(LOGITS * 1e4, 1e-30).tolist() == greedy  # no overflow on the way to greedy
+    assert d.next_token_probs(LOGITS * 1e10, 1e-30).tolist() == greedy  # no overflow on the way to greedy
     torch.testing.assert_close(d.next_token_probs(LOGITS, 1e30), torch.full((4,), 0.25))
 
 
@@ -134,6 +134,7 @@ def test_top_p_keeps_the_smallest_sufficient_set() -> None:
         assert result.nonzero().flatten().tolist() == kept
         torch.testing.assert_close(result[kept], probs[kept] / probs[kept].sum())
     assert d.next_token_probs(LOGITS, top_p=1e-9).tolist() == [0, 1, 0, 0]
+    assert d.next_token_probs(torch.zeros(4), top_p=0.5).tolist() == [0.5, 0.5, 0, 0]  # reached is enough
 
 
 def test_top_p_of_one_keeps_every_token() -> None:
@@ -149,6 +150,14 @@ def test_top_k_comes_before_top_p() -> None:
     # within the two likeliest, the first holds 0.73 of the probability
     assert d.next_token_probs(LOGITS, top_k=2, top_p=0.7).tolist() == [0, 1, 0, 0]
     assert d.next_token_probs(LOGITS, top_p=0.7).nonzero().flatten().tolist() == [1, 2]
+    assert d.next_token_probs(LOGITS, top_k=2, top_p=0.8).nonzero().flatten().tolist() == [1, 2]
+
+
+def test_min_p_brings_back_nothing_that_top_k_or_top_p_has_left_out() -> None:
+    for settings in ({"top_k": 1}, {"top_p": 0.6}):
+        for min_p in (0.0, 0.1):
+            assert d.next_token_probs(LOGITS, **settings, min_p=min_p).tolist() == [0, 1, 0, 0]
+    assert d.next_token_probs(LOGITS, top_k=3, min_p=0.3).nonzero().flatten().tolist() == [1, 2]
 
 
 def test_min_p_keeps_what_is_not_much_less_likely_than_the_first() -> None:

@@ -127,7 +127,7 @@ def next_token_probs(
     keep = torch.ones_like(ranked, dtype=torch.bool)
     if top_k is not None:
         keep[top_k:] = False
-        ranked = ranked * keep / ranked[keep].sum()
+        ranked = ranked / ranked[keep].sum()
     if top_p is not None and top_p < 1:  # a float32 sum may reach 1 before its last terms
         # A token stays while those before it have not reached top_p, so the first always stays.
         keep &= ranked.cumsum(0) - ranked < top_p
