@@ -104,6 +104,10 @@ def test_stored_and_loaded_it_goes_on_bit_for_bit(kind: Callable[..., SGD | Adam
         resumed.update(_grad(resumed_weights, step), 0.01, momentum)
     assert torch.equal(resumed_weights, whole)
     if stored:
+        again = kind(START.clone())
+        again.load_state_dict(stored)
+        for name, tensor in again.state_dict().items():
+            assert name == "num_updates" or not torch.equal(tensor, resumed.state_dict()[name]), "one state for two"
         fresh = kind(resumed_weights.clone())
         fresh.update(_grad(resumed_weights, 3), 0.01, momentum)
         resumed.update(_grad(resumed_weights, 3), 0.01, momentum)

@@ -141,6 +141,29 @@ def test_the_weights_of_attention_are_those_it_uses() -> None:
     torch.testing.assert_close(layer(inputs)[0], (weights @ v).transpose(1, 2).flatten(2).transpose(0, 1))
 
 
+def test_each_distance_up_to_the_reach_has_its_own_bias() -> None:
+    layer, inputs = d.attention.CausalAttention(3, 8, num_heads=2, reach=4).double(), float64(9, 1, 3)
+    with torch.no_grad():
+        plain = layer.weights(inputs)
+        layer.b.copy_(float64(2, 4))
+    weighed = torch.zeros_like(plain)
+    for t in range(9):
+        for distance in range(min(t + 1, 4)):
+            weighed[..., t, t - distance] = plain[..., t, t - distance] * layer.b.detach()[:, distance].exp()
+    torch.testing.assert_close(layer.weights(inputs), weighed / weighed.sum(dim=3, keepdim=True))
+
+
+def test_attention_starts_without_a_bias_and_may_be_as_small_as_can_be() -> None:
+    d.seed_everything(0)
+    layer = d.attention.CausalAttention(25, 400)
+    for weight in (layer.W_q, layer.W_k, layer.W_v):
+        assert -0.2 <= weight.min() < -0.199 and 0.199 < weight.max() <= 0.2
+    assert not layer.b.any()
+    inputs = torch.randn(5, 2, 1)
+    smallest = d.attention.CausalAttention(1, 1, num_heads=1, reach=1)
+    torch.testing.assert_close(smallest(inputs)[0], inputs @ smallest.W_v)
+
+
 def test_attention_sees_no_further_than_its_reach_and_the_distance_counts() -> None:
     layer, inputs = d.attention.CausalAttention(3, 8, reach=4).double(), float64(10, 1, 3)
     changed = inputs.clone()
