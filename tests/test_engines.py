@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn.engines.closed_form import Weights, Workspace, loss_and_gradients, weights_of
+from d2lrnn.engines.closed_form import ClosedForm, Weights, Workspace, loss_and_gradients, weights_of
 from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
 from d2lrnn.engines.stepper import Stepper
@@ -70,6 +70,15 @@ def test_loss_and_every_gradient_are_autograds(
         for weight, grad in zip(weights, grads):
             if weight is not None:
                 _close(grad, weight.grad)
+
+
+@pytest.mark.parametrize("num_inputs", [None, 3])
+def test_scoring_by_the_closed_form_is_the_models_forward_pass(num_inputs: int | None) -> None:
+    model = _model(num_inputs=num_inputs)
+    X = torch.randint(5, (3, 4))
+    for state in (None, torch.rand(3, 6, dtype=torch.float64)):
+        for ours, expected in zip(ClosedForm(model).forward(X, state), model(X, state)):
+            _close(ours, expected.detach())
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])

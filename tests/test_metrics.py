@@ -84,6 +84,7 @@ def test_score_edges() -> None:
     assert d.Score(math.inf, 3).perplexity == math.inf
     assert d.Score(1e6, 1).perplexity == math.inf  # exp overflows
     assert d.Score(0.0, 4).perplexity == 1.0
+    assert str(d.mean_surprisal([1.0])) == "0.0", "a zero has no sign before it"
     with pytest.raises(ValueError, match="No tokens"):
         _ = d.Score(0.0, 0).perplexity
     for nats, tokens in [(-1.0, 1), (math.nan, 1), (1.0, -1)]:

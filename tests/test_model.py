@@ -84,11 +84,32 @@ def test_evaluate_leaves_the_model_as_it_was(model: d.RNNLM) -> None:
     assert all(p.grad is None for p in model.parameters())
 
 
+def test_the_output_layer_starts_within_one_over_the_root_of_the_units() -> None:
+    d.seed_everything(0)
+    model = d.RNNLM(d.RNNScratch(2000, 25), 2000)
+    for weight in (model.W_hq, model.b_q):
+        assert -0.2 <= weight.min() < -0.199 and 0.199 < weight.max() <= 0.2
+
+
+def test_two_tokens_are_enough_to_score(model: d.RNNLM) -> None:
+    nats = -torch.log_softmax(model(torch.tensor([[2]]))[0][0, 0], dim=0)[3].item()
+    assert d.evaluate(model, torch.tensor([2, 3])).total_nats == pytest.approx(nats)
+
+
 def test_bad_input(model: d.RNNLM) -> None:
     with pytest.raises(ValueError, match="at least 2"):
         d.evaluate(model, torch.tensor([1]))
     with pytest.raises(ValueError, match="num_steps"):
         d.evaluate(model, torch.arange(5), num_steps=0)
+    with pytest.raises(ValueError, match="has a token 6, and the model is made for the tokens 0 to 5"):
+        d.evaluate(model, torch.tensor([0, 6]))  # only ever a target
+    with pytest.raises(ValueError, match=r"X has shape \(5,\); expected \(batch_size, num_steps\)"):
+        model(torch.arange(5))
+    for dropout in (1, -0.1):
+        with pytest.raises(ValueError, match=f"dropout is {dropout}; "):
+            d.RNNLM(d.RNNScratch(6, 5), 6, dropout=dropout)
+    with pytest.raises(TypeError, match=r"layer is a RNN, which lacks num_inputs or num_hiddens.*d2lrnn's RNNConcise"):
+        d.RNNLM(nn.RNN(6, 5), 6)
     with pytest.raises(ValueError, match="num_inputs=9"):
         d.RNNLM(d.RNNScratch(6, 5), vocab_size=9)
     with pytest.raises(ValueError, match="embedding"):

@@ -64,6 +64,11 @@ def test_baselines_of_the_embedded_corpus() -> None:
     assert perplexities == pytest.approx([15.909, 8.852, 5.410, 3.983, 3.635, 3.675], abs=5e-4)
 
 
+def test_two_tokens_are_enough_to_score() -> None:
+    model = d.NGramLM(IDS, 2, 3)
+    assert model.evaluate(IDS[:2]).total_nats == pytest.approx(-math.log(model.next_probs(IDS[:1])[IDS[1]]))
+
+
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="order is -1"):
         d.NGramLM(IDS, -1, 3)

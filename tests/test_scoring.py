@@ -146,6 +146,21 @@ def test_the_worst_lines_are_chosen_among_long_enough_ones(trained: d.pretrained
     assert d.ops.scoring.score_text(trained.model, trained.vocab, [STORY], num_lines=0).lines == ()
 
 
+def test_of_lines_that_are_equal_the_first_comes_first() -> None:
+    for num_lines in (1, 2):
+        ledger = scoring._Ledger(num_lines, 1)
+        for number in (1, 2, 3):
+            ledger.see(number, "low tide\n")
+        ledger.enter(np.array([1, 1, 2, 2, 3, 3]), np.ones(6))
+        assert [line.number for line in ledger.worst()] == [1, 2][:num_lines]
+
+
+def test_a_state_of_two_parts_differs_where_one_of_them_does() -> None:
+    H, C = torch.zeros(3, 4), torch.zeros(3, 4)
+    H[1, 2] = C[2, 0] = 1
+    assert scoring._differs((H, C), (torch.zeros(3, 4), torch.zeros(3, 4))).tolist() == [False, True, True]
+
+
 def test_unknown_characters_are_counted_and_left_out(trained: d.pretrained.Pretrained) -> None:
     text = "the tide 1 went 22 out"
     found = d.ops.scoring.score_text(trained.model, trained.vocab, [text], clean=False)

@@ -146,7 +146,7 @@ def mean_surprisal(probabilities: Iterable[float]) -> float:
     """
     values = _check_probabilities(probabilities)
     total_nats = math.fsum(-math.log(p) if p > 0 else math.inf for p in values)
-    return total_nats / len(values) + 0.0
+    return total_nats / len(values)
 
 
 def bits_per_token(probabilities: Iterable[float]) -> float:
@@ -218,7 +218,7 @@ def score_logits(logits: torch.Tensor, targets: torch.Tensor) -> Score:
         )
     check_integers(targets, "targets")
     log_probs = torch.log_softmax(logits.detach(), dim=-1)
-    nats = -log_probs.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
+    nats = -log_probs.gather(-1, targets.long().unsqueeze(-1))
     # float64 is not available on MPS, so the summation happens on the CPU.
     total_nats = float(nats.cpu().double().sum())
     if math.isnan(total_nats):
