@@ -34,10 +34,15 @@ test("the norm never exceeds the threshold and keeps its direction; no value exc
     assert.ok(norm.clippedLength <= clip + 1e-12);
     close(g_1 * norm.clipped[1], g_2 * norm.clipped[0]);
     assert.ok(g_1 * norm.clipped[0] + g_2 * norm.clipped[1] >= 0);
-    assert.ok(value.clipped.every((part) => Math.abs(part) <= clip) && value.angle < 45);
+    assert.ok(value.clipped.every((part) => Math.abs(part) <= clip) && value.angle >= 0 && value.angle < 45);
     assert.ok(g_1 * value.clipped[0] >= 0 && g_2 * value.clipped[1] >= 0);
     for (const model of [norm, value]) assert.equal(model.acts, model.clippedLength < model.length);
   }
+});
+
+test("a number below zero has a true minus sign, one that is written as zero none", () => {
+  assert.deepEqual([-0.5, 0.5, -12, 0, -0.04].map((value) => signed(value)), ["−0.5", "0.5", "−12.0", "0.0", "0.0"]);
+  assert.equal(signed(-0.04, 2), "−0.04");
 });
 
 const of = (start, clip, clips = true) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm", clips });

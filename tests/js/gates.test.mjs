@@ -76,6 +76,15 @@ test("a dozen units in their order, those of the lesson and the chosen one among
   assert.equal(left.length, letters.length - place);
 });
 
+test("a unit between two rows takes the place of the nearest", () => {
+  const order = Array.from({ length: 34 }, (_, k) => k);
+  const even = Array.from({ length: 12 }, (_, k) => 3 * k);
+  assert.deepEqual(rowsOf(order, [0]), even);
+  assert.deepEqual(rowsOf(order, [16]), even.map((row) => (row === 15 ? 16 : row)));
+  assert.deepEqual(rowsOf(order, [17]), even.map((row) => (row === 18 ? 17 : row)));
+  assert.deepEqual(rowsOf(order, [16, 13, 14]), [0, 3, 6, 9, 13, 14, 16, 21, 24, 27, 30, 33], "and all stay in their order");
+});
+
 test("a row that is chosen leaves all others where they are", () => {
   const unitsOf = (values) => at(values).rows.map(({ unit }) => unit);
   for (const gates of [[], AT_SPACES(1), AT_SPACES(0)]) {
