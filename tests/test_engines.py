@@ -16,7 +16,7 @@ import d2lrnn as d
 from d2lrnn.engines.closed_form import ClosedForm, Weights, Workspace, loss_and_gradients, weights_of
 from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
-from d2lrnn.engines.stepper import Stepper
+from d2lrnn.engines.stepper import Stepper, same
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
 
@@ -79,6 +79,16 @@ def test_scoring_by_the_closed_form_is_the_models_forward_pass(num_inputs: int |
     for state in (None, torch.rand(3, 6, dtype=torch.float64)):
         for ours, expected in zip(ClosedForm(model).forward(X, state), model(X, state)):
             _close(ours, expected.detach())
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-4), (torch.float64, 1e-9)])
+def test_the_same_is_what_differs_by_rounding_alone(dtype: torch.dtype, tolerance: float) -> None:
+    one, zero = torch.ones(3, dtype=dtype), torch.zeros(3, dtype=dtype)
+    assert same(one * (1 + 0.9 * tolerance), one) and not same(one * (1 + 1.1 * tolerance), one)
+    assert same(zero, zero) and same(zero + 0.5 * tolerance**2, zero) and not same(zero + tolerance**2, zero)
+    assert same((one, zero), (one, zero)) and not same((one, zero), (one, one))
+    for other in (one[:1], (one,), (one, one, one)):
+        assert not same(other, one) and not same((one, one), other)
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])

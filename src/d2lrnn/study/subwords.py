@@ -93,7 +93,6 @@ def learn_merges(text: str, num_merges: int) -> dict[Pair, int]:
             count(word, -1)
             words[word] = merge(words[word], best, new)
             count(word, 1)
-        del counts[best]
         merges[best] = new
     return merges
 
