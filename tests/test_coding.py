@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 import d2lrnn as d
+from d2lrnn.study import coding
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -50,6 +52,38 @@ def test_certainty_costs_nothing_and_surprise_a_lot() -> None:
     model = d.NGramLM(torch.zeros(10_000, dtype=torch.long), order=1, vocab_size=27)
     assert len(d.coding.compress(model, torch.zeros(1000, dtype=torch.long))) <= 4 + 2
     assert len(d.coding.compress(model, torch.full((100,), 5))) > 100
+
+
+def test_shares_fill_the_whole_and_none_is_empty() -> None:
+    for probs in (torch.full((3,), 1 / 3 - 1e-6), torch.tensor([0.0, 1.0, 0.0, 0.0])):
+        shares = coding._cumulative_shares(probs)
+        assert shares[0] == 0 and shares[-1] == coding._TOTAL
+        assert all(start < end for start, end in itertools.pairwise(shares))
+
+
+def test_an_interval_is_cut_without_a_gap_and_doubled_only_when_its_first_bit_is_sure() -> None:
+    top, half, quarter, total = coding._TOP, coding._HALF, coding._QUARTER, coding._TOTAL
+    interval = coding._Interval()
+    interval.narrow(0, total)
+    assert (interval.low, interval.high) == (0, top - 1)
+    for low, high in ((0, top - 1), (12_345, half + 6)):
+        ends = []
+        for start, end in ((0, 7), (7, 8), (8, total)):
+            interval.low, interval.high = low, high
+            interval.narrow(start, end)
+            ends += [interval.low, interval.high + 1]
+        assert ends[0] == low and ends[-1] == high + 1 and ends[1:-1:2] == ends[2::2]
+    for low, high, bits in (
+        (0, half, ""),
+        (quarter, 3 * quarter, ""),
+        (quarter - 1, 3 * quarter - 1, ""),
+        (0, half - 1, "0"),
+        (half, top - 1, "1"),
+        (quarter, 3 * quarter - 1, "?"),
+    ):
+        interval.low, interval.high = low, high
+        assert "".join(interval.renormalize()) == bits
+        assert (interval.low, interval.high) == ((0, top - 1) if bits else (low, high))
 
 
 def test_bad_input() -> None:

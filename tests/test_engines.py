@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import d2lrnn as d
-from d2lrnn.engines.closed_form import ClosedForm, Weights, Workspace, loss_and_gradients, weights_of
+from d2lrnn.engines.closed_form import ClosedForm, Weights, Workspace, loss_and_gradients, threads_for, weights_of
 from d2lrnn.engines.eligible import why_not
 from d2lrnn.engines.flat import FlatParameters
 from d2lrnn.engines.stepper import Stepper, same
@@ -29,8 +29,9 @@ def _model(
 
 
 def _shapes(count: int = 25) -> Iterator[tuple[int, int, int, int, int | None]]:
-    """(batch_size, num_steps, vocab_size, num_hiddens, num_inputs): the edges, then anything."""
+    """(batch_size, num_steps, vocab_size, num_hiddens, num_inputs): the edges, large products, then anything."""
     yield from [(1, 1, 1, 1, None), (1, 9, 4, 3, None), (7, 1, 4, 3, 2), (1, 1, 50, 2, 1), (3, 4, 2, 33, None)]
+    yield from [(4, 3, 5, 256, None), (7, 3, 4, 200, 3)]
     draw = random.Random(0)
     for _ in range(count):
         embedded = draw.choice([None, draw.randint(1, 20)])
@@ -160,6 +161,19 @@ def test_a_step_that_is_not_finite_changes_nothing(engine: str, dtype: torch.dty
         assert after["num_updates"] == stored["num_updates"] == 1 and torch.equal(after["mean"], stored["mean"])
 
 
+def test_a_first_gradient_that_is_not_finite_is_no_reason_to_leave_the_closed_form() -> None:
+    model = _model(dtype=torch.float32)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        model.W_hq.copy_(torch.eye(6)[:, :5] * 1e25)
+        model.rnn.W_hh.copy_(torch.eye(6) * 1e20)
+    with Stepper(model) as stepper:
+        loss_nats, grad_norm = stepper(*torch.randint(5, (2, 3, 4)), lr=0.1)
+        assert loss_nats == pytest.approx(math.log(5)) and not math.isfinite(grad_norm)
+        assert stepper.engine_name == "closed-form"
+
+
 @pytest.mark.parametrize(("X", "Y"), [([[5]], [[0]]), ([[-1]], [[0]]), ([[0]], [[5]]), ([[0]], [[-1]])])
 def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
     with Stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
@@ -262,6 +276,10 @@ def test_number_of_threads_comes_back() -> None:
         assert torch.get_num_threads() == 2
         with Stepper(_model(), engine="autograd"):
             assert torch.get_num_threads() == 2
+        with threads_for(16):
+            with threads_for(16):
+                pass
+            assert torch.get_num_threads() == 1, "the last of those that overlap puts it back"
     finally:
         torch.set_num_threads(before)
 
