@@ -190,8 +190,9 @@ def test_bad_windows(kind) -> None:
 
 def test_an_epoch_of_another_length() -> None:
     ids = torch.arange(101)  # 25 windows, 8 minibatches
-    few = d.RandomWindows(ids, 3, 4, num_batches=2)
-    assert len(few) == len(list(few)) == 2
+    for num_batches in (1, 2, 8):
+        few = d.RandomWindows(ids, 3, 4, num_batches=num_batches)
+        assert len(few) == len(list(few)) == num_batches
     many = d.RandomWindows(ids, 3, 4, replacement=True, num_batches=50)
     assert len(many) == len(list(many)) == 50
     with pytest.raises(ValueError, match="num_batches is 9; it must be from 1 to 8"):
@@ -204,6 +205,20 @@ def resumed_and_done(windows: d.RandomWindows, state: dict) -> d.RandomWindows:
     windows.load_state_dict(state)
     list(windows)
     return windows
+
+
+def test_an_epoch_taken_up_in_the_middle_leaves_the_source_where_it_stood() -> None:
+    """Somebody else, such as dropout, may draw from it as well."""
+    generator = torch.Generator().manual_seed(0)
+    windows = d.RandomWindows(torch.arange(101), 3, 4, generator=generator)
+    assert windows.state_dict()["position"] == 0, "before the first epoch"
+    next(iter(windows))
+    torch.rand(7, generator=generator)
+    state = windows.state_dict()
+    assert state["position"] == 1
+    windows.load_state_dict(state)
+    list(windows)
+    assert torch.equal(generator.get_state(), state["now"])
 
 
 @pytest.mark.parametrize("settings", [{}, {"overlap": False}, {"replacement": True}])
