@@ -323,6 +323,14 @@ def test_a_layer_alone_is_not_trained() -> None:
         d.fit(d.RNNScratch(4, 8), d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1)
 
 
+def test_the_seconds_of_an_epoch_are_those_of_all_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("d2lrnn.training.time.perf_counter", lambda: float(next(ticks)))
+    windows = d.SequentialWindows(IDS, 2, 10)
+    history = d.fit(_model(), windows, epochs=2, lr=0.1, engine="autograd", device="cpu", progress=False)
+    assert len(windows) > 2 and [epoch.seconds for epoch in history.epochs] == 2 * [float(len(windows))]
+
+
 def test_progress_bar_can_be_seen_and_silenced(capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     windows = d.SequentialWindows(IDS, 2, 10)
     d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu")  # the tests run with D2LRNN_STATIC=1
