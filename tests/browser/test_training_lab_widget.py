@@ -913,8 +913,10 @@ def test_copied_pages_of_ones_own_text_are_told(narrow: Page) -> None:
     expect(now(page)).to_have_text(told, timeout=LONG_MS)
     has_status(page, "ended")
     expect(now(page)).to_have_text(told)  # whether it does cannot be seen: no page of it is new
+    expect(page.locator(".lab-reading-head .lab-head")).to_have_text("A test page")
     press(page, "Reset")
     expect(remark).to_be_hidden()
+    expect(page.locator(".lab-reading-head .lab-head")).to_have_text("An unseen page")
 
 
 def test_a_cat_has_nothing_to_lie_on_once_a_run_is_over(narrow: Page) -> None:

@@ -442,7 +442,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const hasOther = own !== null && own.includes(OTHER);
     if (report.status === "running" || !moments.includes(back)) back = null;
     const seen = { ...report, ...back };
-    reading.draw({ ...seen, forgets, cell: settings.cell, hasOther, isMagnified: back === null && looksAtSingles() });
+    reading.draw({ ...seen, forgets, cell: settings.cell, hasOther, isCopied: isCopied(), isMagnified: back === null && looksAtSingles() });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;

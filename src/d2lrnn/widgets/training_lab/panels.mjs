@@ -44,10 +44,11 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   const net = netPicture({ t, signal, onUnit: (touched) => touchUnit(touched) });
   const strip = element("span", { class: "lab-note lab-strip-note", role: "slider", tabindex: 0, "aria-label": t("unit_label"), "aria-valuemin": 1 });
   const unitButton = buttonControl({ label: t("states"), "aria-pressed": "false", class: "d2lrnn-button lab-states", signal, onPress: () => latest && chooseUnit(unit < 0 ? tellingUnit(latest) : -1) });
+  const name = element("span", { class: "lab-head" }, t("reading"));
   const node = element(
     "div", { class: "lab-reading" },
     element("div", { class: "lab-reading-head" },
-      element("p", {}, element("span", { class: "lab-head" }, t("reading")), " ", readingMeans), unitButton),
+      element("p", {}, name, " ", readingMeans), unitButton),
     page, strip, net.node,
   );
   let isTouched = false;
@@ -243,6 +244,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
       else if (report.run !== latest?.run) before = null;
       else if (report.steps !== latest.steps) before = report.steps === latest.steps + 1 ? latest : null;
       latest = report;
+      name.textContent = t(report.isCopied ? "reading_copied" : "reading");
       rareMeans.textContent = report.hasOther ? ` ${t("other_means", { other: OTHER })}.` : "";
       rareMeans.hidden = !report.hasOther;
       show();
