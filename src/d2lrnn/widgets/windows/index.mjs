@@ -197,7 +197,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    if (isCutAgain()) return [t("now_cut")];
+    if (isCutAgain()) return emphasised(t.raw("now_cut"), firstLetters());
     const told = model.lines !== null ? sentencesOfLines(model, isHidden())
       : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
