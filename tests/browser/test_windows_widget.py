@@ -562,7 +562,8 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(now).to_have_text(
             averages(shown[step])
             if is_open
-            else f"The same first letters get 11% by reading on, and {per_cent(jumped)} by jumps, on average."
+            else "The same first letters get a chance of 11% by reading on,"
+            f" of {per_cent(jumped)} by jumps, on average."
         )
         expect(widget.locator(".win-passes")).to_be_visible(visible=step == 2)
     # the letter of the answer, as reading on and two readings that jump come to it, and on average over all starts

@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, meanMeeting, meetings, memoriesAt, misleads,
+  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, firstMeetings, guessesIn, limits, lineOf, lineStarts, meanMeeting, meetings, memoriesAt, misleads,
   networkIn, neverRead, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -292,6 +292,8 @@ test("the right answers of the steps are right", () => {
   const starts = Array.from({ length: other.num_steps }, (_, i) => place - 1 - i);
   const chances = starts.map((start) => chancesOf(networkIn(WEIGHTS), "", other.tokens.slice(start, place + 1).join("")).at(-1));
   assert.ok(Math.abs(meanMeeting(networkIn(WEIGHTS), other, place) - chances.reduce((sum, p) => sum + p, 0) / 11) < 1e-12);
+  const { read, jumped } = firstMeetings(networkIn(WEIGHTS), before);
+  assert.ok(Math.abs(read - before.averages.empty[0]) < 1e-12 && jumped > 2 * read);
   assert.equal(meanMeeting(networkIn(WEIGHTS), other, 1), chancesOf(networkIn(WEIGHTS), "", other.tokens.slice(0, 2).join("")).at(-1), "one start is before it");
   assert.ok(starts.every((start) => start >= 0 && start <= other.tokens.length - other.num_steps - 1), "each of them can be drawn");
 });

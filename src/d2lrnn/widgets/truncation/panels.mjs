@@ -28,6 +28,27 @@ function band({ factor, from, right, left, level, height }) {
   return `M${[...edge(-1), ...edge(1).reverse()].join("L")}Z`;
 }
 
+const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+
+/** The messages of all guesses, a row for each, and the fences between windows. */
+function allPanel({ t }) {
+  const rows = Array.from({ length: NUM_LETTERS }, () => [svg("path", { class: "trunc-cut" }), svg("path", { class: "trunc-kept" })]);
+  const fences = svg("path", { class: "trunc-fences" });
+  const node = element("div", { class: "trunc-all", role: "img" }, svg("svg", box(NUM_LETTERS), ...rows.flat(), fences), element("span", { class: "trunc-title", "aria-hidden": "true" }, t("all")));
+  const draw = ({ factor, reaches, chosen, kept, lost }, fenced) => {
+    rows.forEach(([gone, gets], i) => {
+      const end = Math.max(-LEFT_SHOWN, i + 1 - reaches[i]);
+      const row = { factor, from: i + 1, level: i + 0.5, height: 0.86 };
+      gets.setAttribute("d", band({ ...row, right: i + 1, left: end }));
+      gone.setAttribute("d", band({ ...row, right: end, left: -LEFT_SHOWN }));
+      for (const path of [gets, gone]) path.classList.toggle("trunc-chosen", i === chosen);
+    });
+    fences.setAttribute("d", fenced.map((place) => `M${place} ${Math.max(0, place - 1)}V${NUM_LETTERS}`).join(""));
+    node.setAttribute("aria-label", t("picture", { values: kept.map((each) => percentKept(1 - each)).join(", "), average: percentKept(lost) }));
+  };
+  return { node, draw };
+}
+
 /** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = t("text");
@@ -39,7 +60,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const next = element("span", { class: "trunc-letter trunc-next", "aria-hidden": "true" }, t("next"));
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
   // the chosen guess's message, and what each letter back takes of it
-  const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
   const [kept, cut] = [svg("path", { class: "trunc-kept" }), svg("path", { class: "trunc-cut" })];
   const chevrons = svg("path", { class: "trunc-chevrons" }); // it goes back
   const runs = svg("svg", box(1), kept);
@@ -61,11 +81,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  // the messages of all, a row for each
-  const rows = cells.map(() => [svg("path", { class: "trunc-cut" }), svg("path", { class: "trunc-kept" })]);
-  const fences = svg("path", { class: "trunc-fences" });
-  const all = element("div", { class: "trunc-all", role: "img" }, svg("svg", box(NUM_LETTERS), ...rows.flat(), fences), element("span", { class: "trunc-title", "aria-hidden": "true" }, t("all")));
-  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, all, ...lines, asks, drag, scissors);
+  const all = allPanel({ t });
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, all.node, ...lines, asks, drag, scissors);
 
   let shown = null; // { model, seen, places, wishes }: of the handle, and of a finger that drags it, for each length
   let held = null; // the scissors in hand
@@ -79,7 +96,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
         return true;
       }
       held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
-      return held !== null || (x >= 0 && x < 1) || all.contains(event.target); // no guess is shown before the line
+      return held !== null || (x >= 0 && x < 1) || all.node.contains(event.target); // no guess is shown before the line
     },
     move: ({ event }) => {
       if (held) {
@@ -103,7 +120,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const letterAt = (x) => within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1);
   /** Of the messages below a row is touched, else a letter. */
   const touched = (event) => {
-    const { top, height } = all.getBoundingClientRect();
+    const { top, height } = all.node.getBoundingClientRect();
     return event.clientY < top ? letterAt(along(event)) : letterAt((event.clientY - top) / height);
   };
   /** Where the finger wants the scissors, among its own places: it goes on from that of the length that it took hold of. */
@@ -152,9 +169,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
     const edge = Math.max(-LEFT_SHOWN, start);
-    const whole = (i, row) => ({ factor, from: i + 1, level: row + 0.5 });
-    kept.setAttribute("d", band({ ...whole(chosen, 0), right: chosen + 1, left: edge, height: 1 }));
-    cut.setAttribute("d", band({ ...whole(chosen, 0), right: edge, left: -LEFT_SHOWN, height: 1 }));
+    const whole = { factor, from: chosen + 1, level: 0.5, height: 1 };
+    kept.setAttribute("d", band({ ...whole, right: chosen + 1, left: edge }));
+    cut.setAttribute("d", band({ ...whole, right: edge, left: -LEFT_SHOWN }));
     chevrons.setAttribute("d", drops.map((_, i) => (i - LEFT_SHOWN < chosen ? `M${i - LEFT_SHOWN + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
     drops.forEach((drop, i) => {
       const place = i - LEFT_SHOWN;
@@ -174,14 +191,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     read.hidden = !seen.isRead;
     read.style.width = at(chosen + 1);
     taken.classList.toggle("trunc-is-read", seen.isRead);
-    rows.forEach(([gone, gets], i) => {
-      const end = Math.max(-LEFT_SHOWN, i + 1 - reaches[i]);
-      gets.setAttribute("d", band({ ...whole(i, i), right: i + 1, left: end, height: 0.86 }));
-      gone.setAttribute("d", band({ ...whole(i, i), right: end, left: -LEFT_SHOWN, height: 0.86 }));
-      for (const path of [gets, gone]) path.classList.toggle("trunc-chosen", i === chosen);
-    });
     const cutsAt = (place) => (isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start);
-    fences.setAttribute("d", isWindows ? lines.map((_, i) => (cutsAt(i - LEFT_SHOWN) ? `M${i - LEFT_SHOWN} ${Math.max(0, i - LEFT_SHOWN - 1)}V${NUM_LETTERS}` : "")).join("") : "");
+    all.draw(model, isWindows ? lines.map((_, i) => i - LEFT_SHOWN).filter(cutsAt) : []);
     const isBeyond = start < FARTHEST; // the scissors are not at the cut
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
@@ -216,7 +227,6 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     scissors.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
     letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: share.textContent }));
-    all.setAttribute("aria-label", t("picture", { values: model.kept.map((each) => percentKept(1 - each)).join(", "), average: percentKept(model.lost) }));
   }
   return { node, draw, fresh: () => { isDragged = false; } };
 }

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, meanMeeting, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { caseOf, derive, firstMeetings, isApart, limits, meanMeeting, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, choicePanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -171,11 +171,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const network = networkIn(cut.weights);
     return { all: meetings(network, cut, place, PASSES), average: meanMeeting(network, cut, place) };
   };
-  /** What the first letters of lines that read on get: by reading on, and on average over all starts of jumps. */
+  let first = null; // what the third step tells of the letters that are guessed first: counted once, as its text is always the same
   const firstLetters = () => {
-    const read = derive({ ...state(), ...cutAgain.before });
-    const jumped = read.epoch.slice(1).map(([start]) => meanMeeting(networkIn(read.weights), read, start + 1));
-    return { read: percent(read.averages.empty[0]), jumped: percent(jumped.reduce((sum, p) => sum + p, 0) / jumped.length) };
+    if (first === null) {
+      const cut = derive({ ...state(), ...cutAgain.before });
+      const { read, jumped } = firstMeetings(networkIn(cut.weights), cut);
+      first = { read: percent(read), jumped: percent(jumped) };
+    }
+    return first;
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,

@@ -141,6 +141,8 @@ function stateAfter(network, text) {
   return network.state;
 }
 
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /** How likely a network that has read `before`, from an empty start, finds each letter of a text after its first. */
 export function chancesOf(network, before, text) {
   const { reader, vocab } = network;
@@ -181,7 +183,16 @@ export function meetings(network, model, place, count) {
 /** The mean chance of a letter, with an empty memory, over all starts of a piece that come to it: random windows draw each as often. */
 export function meanMeeting(network, { tokens, num_steps }, place) {
   const starts = Array.from({ length: num_steps }, (_, i) => place - 1 - i).filter((start) => start >= 0 && start + num_steps < tokens.length);
-  return starts.reduce((sum, start) => sum + chancesOf(network, "", tokens.slice(start, place + 1).join("")).at(-1), 0) / starts.length;
+  return mean(starts.map((start) => chancesOf(network, "", tokens.slice(start, place + 1).join("")).at(-1)));
+}
+
+/** The chances, with an empty memory, of the letters that are guessed first where pieces read on: { read, jumped }, by reading on and by jumps. */
+export function firstMeetings(network, model) {
+  const firsts = model.epoch.slice(1).map(([start]) => start + 1); // the first piece has no memory to lose
+  return {
+    read: mean(firsts.map((place) => chancesOf(network, "", model.tokens.slice(place - 1, place + 1).join("")).at(-1))),
+    jumped: mean(firsts.map((place) => meanMeeting(network, model, place))),
+  };
 }
 
 /** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */
@@ -205,7 +216,7 @@ export const surprise = (p) => -Math.log2(p);
 export function averagesOf(lines) {
   const later = lines.slice(1);
   if (later.length === 0) return null;
-  const means = (name, scale) => lines[0][name].map((_, i) => later.reduce((sum, line) => sum + scale(line[name][i]), 0) / later.length);
+  const means = (name, scale) => lines[0][name].map((_, i) => mean(later.map((line) => scale(line[name][i]))));
   const both = (scale) => ({ kept: means("kept", scale), empty: means("empty", scale) });
   return { count: later.length, ...both((p) => p), bits: both(surprise) };
 }
