@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { BRIEF, DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
+import { bitsByPlace, BRIEF, DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -58,11 +58,12 @@ export function tell({ text, now, vocab }, place, t) {
  */
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
-  const blind = element("span", { class: "map-blind" }, t("blind_guess")); // at the end of the first row's line
+  const blind = element("span", { class: "map-blind" }); // at the end of the first row's line
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const detail = element("p", { class: "map-detail" });
+  const kinds = element("p", { class: "map-kinds" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), detail);
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), kinds, detail);
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
@@ -145,9 +146,13 @@ export function mapPanel({ t, signal, onPlace }) {
     shown = model;
     const { bits } = model.now;
     blind.hidden = model.count < 1;
+    blind.textContent = t("blind_guess", { characters: model.vocab.length });
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
+    const averages = Object.entries(model.count < 1 ? {} : bitsByPlace(model.text, bits)).filter(([, { count }]) => count > 0);
+    kinds.replaceChildren(...(averages.length < 2 ? ["\u00a0"] : [t("kinds"), ...averages.flatMap(([kind, { mean }]) =>
+      [" ", element("span", { class: `map-kind map-kind-${kind}` }, ...emphasised(t.raw(`kind_${kind}`), { bits: formatNumber(mean, 1) }))])]));
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
     });
