@@ -109,11 +109,11 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
     assert shown.static_sentence() == (
-        "Erase the letter 8 before the last: the state\u2019s guess changes in 232 of 2\u202f223 passages, "
+        "Erase letter 9 from the end: the state\u2019s guess changes in 232 of 2\u202f223 passages, "
         "attention\u2019s in 10."
     )
     picture = shown.static_picture()
-    assert ">10%</text>" in picture and ">&lt;1%</text>" in picture and ">15</text>" in picture
+    assert ">10%</text>" in picture and ">&lt;1%</text>" in picture and ">16</text>" in picture
     last = Attention(view="mean", letter=16)
     assert last.static_sentence().startswith("Erase the last letter:") and ">89%</text>" in last.static_picture()
 

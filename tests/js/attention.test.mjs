@@ -136,7 +136,7 @@ test("the guided steps: what is called right is right", () => {
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
   assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_2_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the state’s"]);
   assert.match(outcome(2, mean.state), /^The state’s: 232 times against 10\. A jump is rare: /);
-  assert.match(t("step_2_question", toldOf({ ...shown(), back: BACK }, t)), /^In 2\u202f223 new passages we erase the letter 8 before the last\./);
+  assert.match(t("step_2_question", toldOf({ ...shown(), back: BACK }, t)), /^In 2\u202f223 new passages we erase letter 9 from the end\./);
   const [looks, holds] = CHANGES;
   assert.ok(looks[0] > holds[0] && looks.slice(5).every((count) => count < PASSAGES / 100), "attention uses the last few letters");
   assert.ok(holds.every((count, back) => back === 0 || (count < holds[back - 1] && count > 0.6 * holds[back - 1])), "the state's memory fades slowly");
@@ -159,7 +159,7 @@ test("the averages are told in words, by how far back the letter stands", () => 
   const { told, mean } = shown({ view: "mean", letter: 5 });
   assert.deepEqual([told, mean], [-1, true]);
   for (const text of ["the sea", ""]) {
-    assert.equal(spoken(shown({ view: "mean", text }), t), "Erase the letter 8 before the last: the state’s guess changes in 232 of 2\u202f223 passages, attention’s in 10.");
+    assert.equal(spoken(shown({ view: "mean", text }), t), "Erase letter 9 from the end: the state’s guess changes in 232 of 2\u202f223 passages, attention’s in 10.");
     assert.match(spoken(shown({ view: "mean", text, letter: 16 }), t), /^Erase the last letter: the state’s guess changes in 1\u202f974 .* attention’s in 2\u202f104\.$/);
   }
 });

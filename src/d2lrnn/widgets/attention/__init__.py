@@ -213,7 +213,7 @@ class Attention(Explorable):
             "looks": looks,
             "holds": holds,
             "passages": passages,
-            "place": words("place_back", back=back) if back else words("place_last"),
+            "place": words("place_back", nth=back + 1) if back else words("place_last"),
         }
 
     def _back(self) -> int:
@@ -228,7 +228,7 @@ class Attention(Explorable):
             rows = [[count / _AVERAGES["passages"] for count in reversed(changes)] for changes in _AVERAGES["changes"]]
             said = words("picture_mean", **{**told, "place": str(told["place"]).capitalize()})
             shares = [_percent(row[-1 - self._back()]) for row in rows]
-            return self._drawn(rows, [str(back) for back in reversed(range(_MAX_TEXT))], shares, said)
+            return self._drawn(rows, [str(_MAX_TEXT - place) for place in range(_MAX_TEXT)], shares, said)
         rows, number, at = self.effects.tolist(), len(self.text), self.letter - 1
         characters = [visible_character(character) for character in self.text]
         looks, holds = (

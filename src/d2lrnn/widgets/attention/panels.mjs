@@ -22,7 +22,7 @@ const counted = (back, t) => ({
   looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
 });
 
-const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { back }));
+const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { nth: back + 1 }));
 
 /** An erased letter as a screen reader says it: its place, and how high its bars are. */
 function valueOf({ text, told, count, effects }, t) {
@@ -199,7 +199,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     for (const row of [rays, memory]) row.draw({ ...model, count });
     const at = mean ? MAX_TEXT - 1 - back : told;
     withCells(letters, count, "att-letter").forEach((cell, s) => {
-      cell.textContent = mean ? String(MAX_TEXT - 1 - s) : visibleCharacter(s === told ? by : text[s]);
+      cell.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === at);
       cell.classList.toggle("att-such", s === such);
     });
