@@ -51,7 +51,8 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
     expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} used")
     least = ", least just after a cut" if python.way == "windows" and python.tau > 1 else ""
-    used = f"Cuts save storage. On average {mean} of a message is used{least}."
+    stored = f"{python.tau} letter{'' if python.tau == 1 else 's'}"
+    used = f"Stored: {stored}. On average {mean} of a message is used{least}."
     expect(widget.locator(".trunc-used")).to_have_text(used)
     steps = 12 if python.way == "windows" else 12 * python.tau
     expect(widget.locator(".trunc-choice > p")).to_have_text(

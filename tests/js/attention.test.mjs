@@ -129,7 +129,7 @@ test("the guided steps: what is called right is right", () => {
   const { text, letter } = far.state;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([text[letter - 1], text.length - letter], ["q", 9]);
-  assert.match(t("step_1_question"), /the q, stands 10 letters back/);
+  assert.match(t("step_1_question"), /the q, is letter 10 from the end/);
   assert.match(outcome(1, far.state), /^Attention’s: it looks straight at the q, past the letters between\. In the state’s memory only 15% of what the q changed is left at the end: its k stays\.$/);
   assert.ok(shown(far.state).effects[0].slice(letter, -6).every((effect) => effect < 0.1), "past the letters between");
 

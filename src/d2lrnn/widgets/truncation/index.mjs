@@ -76,7 +76,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     line.draw(model, { isRead: guided.opened() === 0 && !guided.isAsking() });
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
-    used.replaceChildren(...emphasised(t.raw(way === "windows" && tau > 1 ? "used_uneven" : "used"), { average: percentKept(model.lost) }));
+    used.replaceChildren(...emphasised(t.raw(tau === 1 ? "used_one" : way === "windows" ? "used_uneven" : "used"), { tau, average: percentKept(model.lost) }));
     price.replaceChildren(...emphasised(t.raw("price"), model));
     const passed = percent(factor);
     lead.textContent = t("lead", { taken: percent(1 - factor) });
