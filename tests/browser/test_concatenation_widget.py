@@ -68,8 +68,6 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(widget.locator(".glue-from_x .glue-name")).to_have_text("from X")
     calls = "(all) => all.map((e) => getComputedStyle(e, '::before').content.match(/\\d/)?.[0] ?? '')"
     assert widget.locator(".glue-r .glue-name").evaluate_all(calls) == ["1", "2", "3"], "two products and a sum"
-    idea = widget.get_by_text("The state is just more inputs.")
-    expect(idea).to_be_hidden()
     names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
     expect(names).to_have_text(
         ["X a letter", "H the state, a memory", "W_xhweights for X", "W_hhweights for H"]
@@ -81,9 +79,8 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     button.focus()
     page.keyboard.press("Enter")
     expect(code).to_have_text(GLUED)
-    expect(now).to_have_text("Yes: one product gives the same 1.40.")
+    expect(now).to_have_text("Yes: one product gives the same 1.40. The state is just more inputs.")
     expect(result).to_have_text("= same result")
-    expect(idea).to_be_visible()
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     assert widget.locator(".glue-sum .glue-name").evaluate_all(calls) == ["1"]
     sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
@@ -244,7 +241,6 @@ def test_swapped_weights_give_a_wrong_result(browser: Browser, tmp_path: Path, w
         own = "(all) => all.map((e) => getComputedStyle(e, '::before').content)"
         owned = [f'"own {weight}"' for weight in ("0.2", "0.2", "0.7", "0.7", "0.8")]
         assert widget.locator(".glue-one .glue-term").evaluate_all(own) == owned
-        expect(widget.locator(".glue-idea")).to_be_hidden()
         # no line leads through a word
         heights = "(all) => all.map((e) => e.getPointAtLength(e.getTotalLength()).y + e.getScreenCTM().f)"
         ends = widget.locator(".glue-ties path").evaluate_all(heights)
@@ -442,9 +438,7 @@ def test_a_slider_stays_under_the_hand_while_the_picture_grows(opened: tuple[Pag
     assert widget.bounding_box()["height"] > height + 20
 
 
-def test_a_line_is_seen_while_its_product_is_added_and_all_where_weights_are_wrong(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_a_line_is_seen_while_its_product_is_added_and_all_once_glued(browser: Browser, tmp_path: Path) -> None:
     seen = "[...document.querySelectorAll('.glue-ties path')].filter((e) => getComputedStyle(e).opacity > 0.3).length"
     with watched_page(browser, width=760, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
@@ -452,8 +446,14 @@ def test_a_line_is_seen_while_its_product_is_added_and_all_where_weights_are_wro
         widget.locator(".d2lrnn-now").click()
         page.wait_for_function(f"() => {seen} === 0")
         widget.locator(".glue-button").click()
+        page.wait_for_function(f"() => {seen} === 5")
+        colors = "(all) => all.map((e) => getComputedStyle(e).stroke)"
+        x, *_, h = widget.locator(".glue-ties path").evaluate_all(colors)
+        assert widget.locator(".glue-ties path").evaluate_all(colors) == [x, x, h, h, h] and x != h
         widget.locator(".glue-swap-weights").click()
         page.wait_for_function(f"() => {seen} === 5")
+        wrong = set(widget.locator(".glue-ties path").evaluate_all(colors))
+        assert len(wrong) == 1 and not wrong & {x, h}
         assert record.errors == []
 
 

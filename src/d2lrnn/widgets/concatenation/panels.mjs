@@ -16,8 +16,6 @@ const sizesOfFont = (unit, [one, two]) => {
   return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
 const CAPTION = { X: 84, H: 128, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
-const IDEA = { width: 110, height: 80 }; // px that the sentence in the glued picture needs
-const W_NAME = 60;
 const RESULT_CAPTION = 94; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
@@ -126,8 +124,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const glue = { rows: element("span", { class: "glue-frame glue-frame-rows", "aria-hidden": "true" }, element("span", { class: "glue-name" })), columns: element("span", { class: "glue-frame glue-frame-columns", "aria-hidden": "true" }, element("span", { class: "glue-name" })) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
   const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
-  const idea = element("p", { class: "glue-idea", "aria-hidden": "true" }, t("idea"));
-  stage.append(ties, idea, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
+  stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
   /** Each number of X and of H: [block, which of its numbers, which of the whole row]. */
   const numbersOf = ({ num_inputs: d, num_hiddens: h }, isMemoryFirst) => [
@@ -207,10 +204,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const many = shown.batch_size > 1 ? "_many" : "";
     const isBroad = inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
-    const { rows, columns } = frames(shown, layout);
-    const room = { width: columns.x - rows.x - W_NAME, height: rows.y - columns.y };
-    Object.assign(idea.style, { left: `${rows.x}px`, top: `${columns.y}px`, width: `${room.width}px`, height: `${room.height}px` });
-    idea.hidden = room.width < IDEA.width || room.height < IDEA.height;
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
     place();
     if (box.scrollWidth > box.clientWidth + 1) {
