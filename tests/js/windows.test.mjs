@@ -6,8 +6,8 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, firstMeetings, guessesIn, limits, lineOf, lineStarts, meanMeeting, meetings, memoriesAt, misleads,
-  networkIn, neverRead, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
+  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, firstMeetings, guessesIn, limits, lineOf, lineStarts, meanMeeting, memoriesAt, misleads,
+  networkIn, neverRead, percent, presetOf, readings, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
@@ -284,11 +284,16 @@ test("the right answers of the steps are right", () => {
   const before = shown(SPEC.steps[2].before);
   const [place] = before.epoch[before.k].map((start) => start + 1);
   assert.deepEqual(before.tokens.slice(place - 3, place + 2).join(""), "clock");
-  const [always, ...passes] = meetings(networkIn(WEIGHTS), other, place, 3);
-  assert.deepEqual([always.read, always.right, always.chance], ["o", "c", before.guess.empty[0]]);
-  assert.ok(other.epoch[other.k][0] < place && passes[0].read.length === place - other.epoch[other.k][0], "the line that is shown has it");
-  assert.equal(new Set(passes.map(({ read }) => read)).size, 3, "each time elsewhere");
-  for (const { read, chance } of passes) assert.ok(read.length > 1 && chance > always.chance, read);
+  const [always, ...jumps] = readings(networkIn(WEIGHTS), other, [place - 11, place + 7], 3);
+  assert.equal(always.map(({ letter }) => letter).join(""), before.tokens.slice(place - 11, place + 7).join(""));
+  assert.deepEqual(always[11], { letter: "c", chance: before.guess.empty[0], isCut: false });
+  const cutsOf = (letters) => letters.flatMap(({ isCut }, i) => (isCut ? [i] : [])).join();
+  assert.equal(cutsOf(always), "10", "reading on, the cut stands before the o that is read");
+  assert.equal(new Set([always, ...jumps].map(cutsOf)).size, 4, "jumps cut elsewhere each time");
+  const start = other.epoch[other.k][0];
+  other.guess.empty.forEach((chance, i) => start + 1 + i < place + 7 && assert.equal(jumps[0][start + 12 + i - place].chance, chance, "the line that is shown has it"));
+  for (const letters of jumps) assert.ok(letters[11].chance > always[11].chance);
+  assert.ok(jumps.flat().some(({ chance }) => chance === null), "and leave letters out");
   const starts = Array.from({ length: other.num_steps }, (_, i) => place - 1 - i);
   const chances = starts.map((start) => chancesOf(networkIn(WEIGHTS), "", other.tokens.slice(start, place + 1).join("")).at(-1));
   assert.ok(Math.abs(meanMeeting(networkIn(WEIGHTS), other, place) - chances.reduce((sum, p) => sum + p, 0) / 11) < 1e-12);

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, firstMeetings, isApart, limits, meanMeeting, meetings, misleads, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { caseOf, derive, firstMeetings, isApart, limits, meanMeeting, misleads, networkIn, percent, presetOf, readings, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, choicePanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -10,7 +10,8 @@ const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
-const PASSES = 2; // with jumps, in which the third step meets a letter
+const EPOCHS = 3; // with jumps, in which the third step shows a letter, and those before and after it
+const [BEFORE, AFTER] = [11, 7];
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -166,10 +167,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   const cutAgain = SPEC.steps[2];
   const startOf = (cut) => derive({ ...state(), ...cut }).epoch[cut.minibatch - 1][0];
-  /** A letter as it is met by reading on and by jumps, and on average over these. */
+  /** A letter and its neighbours as they are guessed by reading on and by jumps, and its average over these. */
   const met = (cut, place) => {
     const network = networkIn(cut.weights);
-    return { all: meetings(network, cut, place, PASSES), average: meanMeeting(network, cut, place) };
+    const from = Math.max(0, Math.min(place - BEFORE, cut.tokens.length - BEFORE - AFTER));
+    return { place, from, all: readings(network, cut, [from, from + BEFORE + AFTER], EPOCHS), average: meanMeeting(network, cut, place) };
   };
   let first = null; // what the third step tells of the letters that are guessed first: counted once, as its text is always the same
   const firstLetters = () => {

@@ -166,17 +166,25 @@ export function guessesIn(network, model, k, count = model.num_steps) {
 }
 
 /**
- * How a letter is met: by reading on, and by each of `count` passes that jump, the first of them this one. Of the first piece that comes to it,
- * what was read there before it, and its chance with an empty memory; read is null where a pass leaves it out.
+ * The letters from place `from` to `to`, as they are guessed with an empty memory by reading on, and by each of `count` epochs that jump, the first
+ * of them this one: lists of { letter, chance, isCut }. A letter is guessed in the first piece that comes to it, and its chance is null where none
+ * does; a cut is where such a piece begins.
  */
-export function meetings(network, model, place, count) {
+export function readings(network, model, [from, to], count) {
   const { tokens, num_steps, seed } = model;
   const cuts = [{ ...model, sampling: "sequential" }, ...Array.from({ length: count }, (_, i) => ({ ...model, seed: (seed + i) % (CONTROLS.seed.max + 1) }))];
   return cuts.map((cut) => {
-    const start = epochStarts(tokens.length, cut).flat().find((from) => from < place && place <= from + num_steps);
-    if (start === undefined) return { read: null, right: tokens[place], chance: null };
-    const read = tokens.slice(start, place).join("");
-    return { read, right: tokens[place], chance: chancesOf(network, "", read + tokens[place]).at(-1) };
+    const letters = tokens.slice(from, to + 1).map((letter) => ({ letter, chance: null, isCut: false }));
+    for (const [start] of epochStarts(tokens.length, cut)) {
+      if (start + num_steps < from || start > to) continue;
+      chancesOf(network, "", tokens.slice(start, start + num_steps + 1).join("")).forEach((chance, i) => {
+        const letter = letters[start + 1 + i - from];
+        if (!letter || letter.chance !== null) return;
+        letter.chance = chance;
+        if (i === 0 && start >= from) letters[start - from].isCut = true;
+      });
+    }
+    return letters.slice(0, to - from); // the letter after them says whether the last one is cut
   });
 }
 

@@ -348,7 +348,7 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
  * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on.
  * `draw(model, isHidden, at, passes)`: whether the other memory is not told yet; a new piece begins with guess `at`; `passes(place)`, if any, is shown
- * instead of the two memories: the same letter as it is met by reading on, and by passes that jump.
+ * instead of the two memories: the letters about it as they are guessed by reading on, and by epochs that jump.
  */
 export function guessPanel({ t, signal, onChoose, onAgain }) {
   const title = element("p", { class: "win-guess-title" });
@@ -378,21 +378,24 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     if (model.lines !== null) return t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
     return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
   };
-  /** One meeting with a letter: what of its piece was read before it, and its chance. */
-  const meeting = ({ name, read, right, chance }) => element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, name), ...(read === null ? [element("span", { class: "win-left-out" }, t("left_out"))] : [
-    element("span", { class: "win-seen" }, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(right))),
-    element("b", { class: "win-chance" }, percent(chance)),
-  ]));
+  /** The letters about the chosen one, as they were guessed in one reading of the story; its own chance at the end. */
+  const reading = (letters, at, name) => element("p", { class: "win-meeting" },
+    element("span", { class: "win-guess-name" }, name),
+    element("span", { class: "win-strip", "aria-hidden": "true" }, ...letters.map(({ letter, chance, isCut }, i) => element("span", {
+      class: `win-cell${isCut ? " win-cut" : ""}${chance !== null ? "" : isCut ? " win-given" : " win-unread"}${i === at ? " win-here" : ""}`, style: `--win-level: ${chance === null ? 0 : level(surprise(chance))}`,
+    }, ...visibleSpaces(letter)))),
+    element("b", { class: "win-chance" }, letters[at].chance === null ? t("left_out") : percent(letters[at].chance)));
   const writePasses = () => {
     for (const each of Object.values(lines)) each.node.hidden = passes !== null;
     again.hidden = passes !== null;
     met.hidden = passes === null;
-    if (passes === null) return;
-    const { all: [on, ...jumps], average } = passes(model.epoch[model.k][0] + chosen + 1);
-    met.replaceChildren(
-      ...[{ ...on, name: t("pass_on") }, ...jumps.map((jump, i) => ({ ...jump, name: t(`pass_jump_${i + 1}`) }))].map(meeting),
-      element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, t("pass_jumps")), element("span", { class: "win-seen" }), element("b", { class: "win-chance" }, percent(average))),
-    );
+    if (passes === null) {
+      met.replaceChildren();
+      return;
+    }
+    const { place, from, all, average } = passes(model.epoch[model.k][0] + chosen + 1);
+    met.replaceChildren(...all.map((letters, i) => reading(letters, place - from, i === 0 ? t("pass_on") : t("pass_jump", { nth: i }))),
+      element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, t("pass_jumps")), element("b", { class: "win-chance" }, percent(average))));
   };
   const write = () => {
     const { guess } = model;
@@ -470,7 +473,7 @@ const level = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
 export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
   const memory = element("span", { class: "win-head-memory" }, t("head_memory"));
-  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, t("head_first")));
+  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
   const frame = element("span", { class: "win-frame", "aria-hidden": "true" }); // around the column of first guesses
   const node = element("div", { class: "win-block" }, heads, page, frame);
   const rows = [];
