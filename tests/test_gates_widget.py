@@ -122,7 +122,7 @@ def test_texts_are_normalised_and_short_ones_shown() -> None:
     with pytest.raises(t.TraitError, match="at most 40"):
         Gates(text="x" * 41)
     empty = Gates(text="")
-    assert Gates(text="zoe", place=8)._now().startswith("At the z of \u201czoe\u201d"), (
+    assert Gates(text="zoe", place=8)._now().startswith("Of what the z of \u201czoe\u201d"), (
         "the first, as there is no eighth"
     )
     assert empty.forget_gates.shape == (0, 32) and empty.half_life is None and empty.bits == 0
@@ -178,10 +178,10 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
 
 
 def test_what_becomes_of_a_number_is_told() -> None:
-    said = "At the h of “the” a number is stored; gates multiply it.\nAt the next space, 6% is left."
+    said = "Of what the h of “the” stores, 6% is left at the next space."
     assert Gates()._now() == said
     assert Gates().text[8] == " " and f"{Gates()._left()[2]:.0%}" == "6%"
-    assert Gates(unit=16)._now().endswith("\nAt the next space, >99% is left.") and Gates(unit=16)._left()[2] > 0.99
-    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("\nAt the next space, 0% is left.")
-    assert Gates(place=14)._now().endswith("\nAt the end of the text, 1% is left.")
-    assert Gates(place=18)._now().endswith("No letter follows: 100% is left.")
+    assert Gates(unit=16)._now().endswith(", >99% is left at the next space.") and Gates(unit=16)._left()[2] > 0.99
+    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith(", 0% is left at the next space.")
+    assert Gates(place=14)._now().endswith(", 1% is left at the end.")
+    assert Gates(place=18)._now().endswith(", 100% is left: no letter follows.")

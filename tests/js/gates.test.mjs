@@ -143,6 +143,7 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual(atSpaces(kept, kept.forget), [1, 1, 1]);
   assert.deepEqual([kept.right, kept.letters.length - 1, answer(more, 2)], [7, 17, "fewer"]);
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
+  assert.deepEqual([own, kept].map(({ letters, cell }) => cell.filter((_, i) => letters[i] === " ").map((value) => value.toFixed(2))), [["0.98", "0.96", "0.91"], ["0.24", "0.42", "-0.14"]], "the same before each word, or not");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -158,10 +159,10 @@ test("the sentence says what is left at the next space, or at the end; the gates
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "At the h of “the” a number is stored; gates multiply it.\nAt the next space, 6% is left.");
-  assert.match(said({ unit: 16 }), /\nAt the next space, >99% is left\.$/, "the other of the pair");
-  assert.match(said({ unit: 16, place: 14 }), /\nAt the end of the text, 9\d% is left\.$/);
-  assert.match(said({ place: 18 }), /No letter follows: 100% is left\.$/);
+  assert.equal(said({}), "Of what the h of “the” stores, 6% is left at the next space.");
+  assert.match(said({ unit: 16 }), /, >99% is left at the next space\.$/, "the other of the pair");
+  assert.match(said({ unit: 16, place: 14 }), /, 9\d% is left at the end\.$/);
+  assert.match(said({ place: 18 }), /, 100% is left: no letter follows\.$/);
   assert.equal(said({ text: "z" }), t("now_short"));
   const fate = (text, from) => fateOf({ letters: [...text], at: from, left: leftOf(Array(text.length).fill(0.5), from) });
   assert.deepEqual([fate("a b c", 0), fate("a b c", 1), fate("a b c", 4), fate("abc", 0)], [{ place: 1, share: 0.5 }, { place: 3, share: 0.25 }, { place: 4, share: 1 }, { place: 2, share: 0.25 }]);

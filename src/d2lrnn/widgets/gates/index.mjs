@@ -121,42 +121,33 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     commit({ unit, gates: [] });
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
-  /** Hold the gates of the letters from `first` to `last` at `value`. */
-  const hold = (first, last, value) => {
-    const [from, to] = [Math.min(first, last), Math.max(first, last)];
-    const gates = model.letters.map((_, i) => (i >= from && i <= to ? value : model.held[i] ? model.forget[i] : -1));
-    change({ gates });
-  };
-  let hand = null; // the gate that is dragged, or null for a letter
-  let isAlong = false; // the hand goes from gate to gate
-  let from = null; // where a hand came down that has not moved yet: a tap on a gate chooses its letter
+  const hold = (place, value) => change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
+  let hand = null; // the gate that is dragged and its value before, or null for a letter
+  let from = null; // where a hand came down that has not moved yet: a tap chooses a letter, a swipe scrolls the page
+  picture.lines.addEventListener("pointercancel", () => (from = null), { signal });
   dragOn(picture.lines, {
     signal,
     start: ({ event }) => {
-      hand = event.target.closest(".gates-faders") === null ? null : nearest(picture.tiles(), event);
-      isAlong = false;
-      from = hand === null ? null : event;
-      return event.target.closest("button") === null;
+      const at = nearest(picture.tiles(), event);
+      hand = event.target.closest(".gates-grip") && { at, value: model.forget[at], y: event.clientY };
+      from = event;
     },
     move: ({ event }) => {
+      if (from !== null) {
+        const [along, across] = [event.clientX - from.clientX, event.clientY - from.clientY].map(Math.abs);
+        if (hand === null ? along < Math.max(6, across) : Math.hypot(along, across) < 6) return;
+        from = null;
+      }
       if (hand === null) {
         setPlace(nearest(picture.tiles(), event) + 1);
         return;
       }
-      if (from !== null && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < 6) return;
-      from = null;
-      // A finger that goes up is not quite straight: the next gates follow once it is well over them.
-      const { left, width } = picture.tiles()[hand].getBoundingClientRect();
-      const away = (event.clientX - left) / width - 0.5;
-      isAlong ||= Math.abs(away) > 1.25;
-      const here = isAlong ? Math.min(Math.max(0, hand + Math.round(away)), model.letters.length - 1) : hand;
-      picture.point(here);
-      hold(hand, here, picture.valueAt(here, event.clientY));
-      hand = here;
+      picture.point(hand.at);
+      hold(hand.at, hand.value + (hand.y - event.clientY) / picture.travel(hand.at));
     },
     end: () => {
       if (from !== null) {
-        setPlace(hand + 1);
+        setPlace(nearest(picture.tiles(), from) + 1);
         hand = null;
       }
       picture.node.classList.add("is-by-hand"); // without an outline: the hand has seen what it moved
@@ -171,7 +162,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     steps[event.key]();
   }, { signal });
   picture.letterKeys.addEventListener("input", () => setPlace(Number(picture.letterKeys.value)), { signal });
-  picture.gateKeys.addEventListener("input", () => hold(picture.pointed(), picture.pointed(), Number(picture.gateKeys.value)), { signal });
+  picture.gateKeys.addEventListener("input", () => hold(picture.pointed(), Number(picture.gateKeys.value)), { signal });
   const pointTo = (i) => {
     picture.point(i === null ? null : Math.min(Math.max(0, i), model.letters.length - 1));
     draw(model);
@@ -189,8 +180,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const network = networkOf(state().weights);
-    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place: SPEC.steps[i].state.place }, network);
-    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
+    const after = { ...state(), place: SPEC.steps[i].state.place };
+    const { letters, left, right, ownRight, guesses, cell } = derive(after, network);
+    const atSpaces = (values) => values.filter((_, at) => letters[at] === " ").map((value) => plain(value)).join(", ");
+    const own = derive({ ...after, bias: 0, gates: [] }, network);
+    return {
+      starts: atSpaces(own.cell), kept: atSpaces(cell),
+      share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+    };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });

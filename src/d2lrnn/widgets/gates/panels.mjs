@@ -44,22 +44,18 @@ export function fateOf({ letters, at, left }) {
 }
 
 /**
- * The text; under each letter its gate, which hangs into the band of what is left, and the guess that was made for it.
- * `lines` is dragged: in the row of gates for a gate, elsewhere for a letter; two sliders take the keys. `point(i)` says
- * of which gate the keys are.
+ * The text; over each letter the guess that was made for it, under it its gate, and under that the band of what is left.
+ * `lines` is dragged: a grip for its gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which
+ * gate the keys are.
  */
 export function createStrips({ t, signal, onBack }) {
-  const head = (kind, extra = []) => {
-    const hint = element("span", {});
-    return { hint, node: element("p", { class: "gates-head" }, element("b", {}, t(`head_${kind}`)), hint, ...extra) };
-  };
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
-  const [memory, gates, guesses] = [head("memory"), head("gates"), head("guesses", [back])];
+  const count = element("span", {});
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
-  const node = element("div", { class: "gates-strips", role: "group" }, element("div", { class: "gates-legend" }, memory.node, gates.node), lines, letterKeys, gateKeys);
+  const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, back), lines, letterKeys, gateKeys);
   let [tiles, cells, faders, grips, shares, guessed] = [[], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
@@ -74,38 +70,33 @@ export function createStrips({ t, signal, onBack }) {
     cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, cells[i], grips[i], shares[i]));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, element("i", { class: "gates-own" }), cells[i], grips[i], shares[i]));
     const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
     lines.classList.toggle("is-tight", most > ROOM_NARROW);
-    const again = () => element("p", { class: "gates-head is-again" }, "\u00a0");
-    const row = (kind, all, [from, to], ...axis) => element("div", { class: `gates-row ${kind}` }, ...axis, ...all.slice(from, to));
-    const axis = () => element("span", { class: "gates-axis", "aria-hidden": "true" }, element("span", {}, t("keep")), element("span", {}, t("forget")));
-    lines.replaceChildren(...parts.map((part, k) => element(
+    const row = (kind, all, [from, to], ...labels) => element(
+      "div", { class: `gates-row ${kind}` },
+      element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, t(label)))), ...all.slice(from, to),
+    );
+    lines.replaceChildren(...parts.map((part) => element(
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
-      row("gates-text-row", tiles, part),
-      row("gates-faders", faders, part, axis()),
-      k === 0 ? guesses.node : again(), row("gates-guesses", guessed, part),
+      row("gates-guesses", guessed, part, "row_guess"),
+      row("gates-text-row", tiles, part, "row_text"),
+      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_memory", "row_left"),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
-    const { letters, at, unit, forget, ownForget, left, right, ownRight, bias } = model;
+    const { letters, at, unit, forget, ownForget, left, right, ownRight } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    memory.hint.replaceChildren(letters.length === 0 ? "" : t("hint_memory", { unit, letter: visibleCharacter(letters[at]) }));
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
-    const reacts = letters.some((_, i) => isOther(i) && !model.held[i]);
-    const hint = bias !== 0 ? "hint_bias" : model.isHeld && reacts ? "hint_held" : "hint_gates";
-    gates.hint.replaceChildren(t(hint, { bias: signed(bias, 1) }));
-    guesses.node.classList.toggle("is-held", !model.isOwn);
     back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
-    const isSame = right === ownRight;
-    guesses.hint.replaceChildren(...emphasised(t.raw(!isSame ? "hint_guesses_own" : model.isOwn ? "hint_guesses" : "hint_guesses_same"), { right, all: Math.max(0, letters.length - 1), ...(isSame ? {} : { own: ownRight }) }));
+    count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
       tile.classList.toggle("is-space", i > 0 && model.guesses[i] === " ");
@@ -123,10 +114,12 @@ export function createStrips({ t, signal, onBack }) {
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
       shares[i].textContent = isLeft ? shareText(left[i - at], t) : "";
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
+      node.style.setProperty("--come", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === last);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
+      fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
       fader.classList.toggle("is-at", i === at);
       const isIdle = i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
@@ -136,6 +129,7 @@ export function createStrips({ t, signal, onBack }) {
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
       grips[i].textContent = isIdle && !model.held[i] ? "" : brief(forget[i]);
+      grips[i].classList.toggle("is-full", grips[i].textContent.length > 3); // 1.00: no room for a sign
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
@@ -144,18 +138,14 @@ export function createStrips({ t, signal, onBack }) {
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
-  /** The value of a gate whose grip is drawn around `y`, in steps of a hundredth. */
-  const valueAt = (i, y) => {
-    const { bottom, height } = cells[i].getBoundingClientRect();
-    const grip = grips[i].offsetHeight;
-    return Math.round(100 * Math.min(1, Math.max(0, (bottom - grip / 2 - y) / (height - grip)))) / 100;
-  };
+  /** How far a grip goes from shut to open, in pixels. */
+  const travel = (i) => cells[i].offsetTop - grips[i].offsetHeight;
   /** The grip of the gate that is told swells where it is: it can be moved. */
   const nod = () => {
     const moves = ["1", "1.25", "1"].map((scale) => ({ scale }));
     node.querySelector(".is-told:not(.is-held) > .gates-grip")?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out" });
   };
-  return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, valueAt, point: (i) => (chosen = i), pointed: () => pointed, draw };
+  return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, travel, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
 /** Two units, one that forgets and one that keeps: `onUnit` has the one that is pressed. */
