@@ -215,17 +215,23 @@ def _gates() -> Iterable[str]:
 
 
 def _clipping() -> Iterable[str]:
-    yield _curve("M12 6C40 128 200 128 228 6", stroke=SOFT, stroke_width=3)
-    yield _curve("M191 71Q110 -4 42 64", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3)
-    yield _curve("M42 64Q150 -44 211 47", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=4)
-    yield _curve("M211 47Q120 -16 6 12", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=5)
-    yield _curve("M191 71Q162 58 148 94", stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
-    yield _curve("M148 94Q134 78 120 97", stroke=GREEN, stroke_width=4, move="draw", pathLength=1)
-    yield _dot(42, 64, 5, fill=BLUE, move="in", i=4)
-    yield _dot(211, 47, 5, fill=BLUE, move="in", i=5)
-    yield _dot(148, 94, 5.5, fill=GREEN, move="in", i=7)
-    yield _dot(120, 97.5, 6, fill=GREEN, move="in", i=9)
-    yield _dot(191, 71, 7)
+    # The loss of one weight that multiplies the state at each of ten letters: a step over its valley, three into it.
+    def at(weight: float) -> tuple[float, float]:
+        return 6 + 196 * weight, 108 - 26 * (weight**10 - 1) ** 2 / 2
+
+    yield _curve("M" + "L".join("{:.0f} {:.1f}".format(*at(k / 50)) for k in range(58)), stroke=SOFT, stroke_width=3)
+    (x, y), *landed = (at(weight) for weight in (1.13, 0.41, 1.03, 0.98))
+    (far, level), (wall, low), (bottom, lowest) = landed
+    yield _curve(
+        f"M{x:.0f} {y:.1f}Q{(x + far) / 2:.0f} -44 {far:.0f} {level:.1f}",
+        stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3,
+    )
+    yield _dot(far, level, 5, fill=BLUE, move="in", i=4)
+    down = f"M{x:.0f} {y:.1f}Q{wall + 4:.0f} 24 {wall:.0f} {low:.1f}"
+    yield _curve(down, stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
+    yield _dot(wall, low, 5.5, fill=GREEN, move="in", i=7)
+    yield _dot(bottom, lowest, 6, fill=GREEN, move="in", i=9)
+    yield _dot(x, y, 7)
 
 
 def _truncation() -> Iterable[str]:

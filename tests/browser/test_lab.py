@@ -72,7 +72,7 @@ class Move:
 
 MOVES = {
     "Attention": Move("Your text", "low tide", "text", "low tide", "high tide", "high tide"),
-    "Clipping": Move("limit θ", "End", "clip", 7.0, 1.0, "1"),
+    "Clipping": Move("limit θ", "End", "clip", 70.0, 1.0, "1"),
     "Concatenation": Move(re.compile("^Numbers in H"), "End", "num_hiddens", 4, 2, "2"),
     "ContextTable": Move("Go on from", "low tide", "start", "low tide", "a ship", "a ship", "view = 'write'"),
     "Gates": Move("Push the gates", "End", "bias", 4.0, 1.0, "1", "bias = 1.0"),

@@ -4,18 +4,17 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { derive, EDGE, lossAt, pathFrom, signed, slopeAt, STEPS, stepsDown } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { brief, derive, LETTERS, lossAt, MORE_LETTERS, pathFrom, RATE, signed, slopeAt, slopeIn, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
-const STEEP = Math.sqrt(8); // beyond it a step that is not clipped ends higher: there the slope is 2 x
 const CASES = read("./clipping_cases.json");
 const SPEC = read("../../src/d2lrnn/widgets/clipping/spec.json");
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
-test("lengths, parts, angles, paths and sentences are those of Python's Clipping", () => {
+test("lengths, parts, angles, paths, numbers of steps and sentences are those of Python's Clipping", () => {
   const t = translator("en", SPEC.words);
-  for (const { settings, length, clipped, angle, paths, sentence } of CASES) {
+  for (const { settings, length, clipped, angle, paths, steps_down, sentence } of CASES) {
     const model = derive({ ...settings, clips: true });
     close(model.length, length);
     close(model.angle, angle);
@@ -24,14 +23,15 @@ test("lengths, parts, angles, paths and sentences are those of Python's Clipping
       assert.equal(path.length, paths[i].length);
       path.forEach((x, k) => close(x, paths[i][k]));
     });
+    assert.deepEqual([model.freeDown, model.keptDown], steps_down);
     assert.equal(told(model, t), sentence);
   }
 });
 
 test("the norm never exceeds the threshold and keeps its direction; no value exceeds it and keeps its sign", () => {
-  for (let g_1 = -6; g_1 <= 6; g_1 += 1.5) for (let g_2 = -6; g_2 <= 6; g_2 += 1.5) for (const clip of [0.1, 2, 7]) {
+  for (let g_1 = -60; g_1 <= 60; g_1 += 15) for (let g_2 = -60; g_2 <= 60; g_2 += 15) for (const clip of [0.5, 20, 70]) {
     const [norm, value] = ["norm", "value"].map((by) => derive({ start: 1, g_1, g_2, clip, by }));
-    assert.ok(norm.clippedLength <= clip + 1e-12);
+    assert.ok(norm.clippedLength <= clip + 1e-9);
     close(g_1 * norm.clipped[1], g_2 * norm.clipped[0]);
     assert.ok(g_1 * norm.clipped[0] + g_2 * norm.clipped[1] >= 0);
     assert.ok(value.clipped.every((part) => Math.abs(part) <= clip) && value.angle >= 0 && value.angle < 45);
@@ -45,88 +45,86 @@ test("a number below zero has a true minus sign, one that is written as zero non
   assert.equal(signed(-0.04, 2), "−0.04");
 });
 
-const of = (start, clip, clips = true) => derive({ start, clip, g_1: 4, g_2: 3, by: "norm", clips });
+const of = (start, clip, clips = true) => derive({ start, clip, g_1: 40, g_2: 30, by: "norm", clips });
 
 test("the ball that is not clipped is told alone until steps are clipped", () => {
   const t = translator("en", SPEC.words);
-  assert.equal(told(of(2.9, 2, false), t), "With no limit, step 3 throws the ball out of the valley. Now limit its steps.");
-  assert.equal(told(of(2.5, 2, false), t), "With no limit, the ball comes down in 3 steps.");
-  assert.equal(told(of(2.828427, 2, false), t), "With no limit, the ball needs 15 steps.");
-  assert.equal(told(of(STEEP, 2, false), t), "With no limit, the ball still jumps from wall to wall after ten steps.");
-  assert.equal(told(of(STEEP, 7), t), "The limit 7.0 cuts no step: the ball still jumps from wall to wall after ten steps.");
-  assert.equal(told(of(0, 2, false), t), told(of(0, 2), t));
+  assert.equal(told(of(1.13, 10, false), t), "With no limit, the ball flies over the valley: it needs 1,554 steps. Limit them.");
+  assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball comes down in 3 steps.");
+  assert.equal(told(of(0.7, 10, false), t), "Here the slope is small: with no limit, the ball needs 26 steps.");
+  for (const level of [0, 1]) assert.equal(told(of(level, 10, false), t), told(of(level, 10), t));
 });
 
-test("the valley: its slope is that of its loss, and no step is longer than the limit", () => {
-  for (let x = -EDGE; x <= EDGE; x += 0.13) assert.ok(Math.abs((lossAt(x + 1e-5) - lossAt(x - 1e-5)) / 2e-5 - slopeAt(x)) < 1e-6, `${x}`);
-  for (const x of [-2.9, 0, 1.2]) assert.equal(of(x, 2).slope, Math.abs(slopeAt(x)), "what is told is how steep it is");
-  const path = pathFrom(2.9, 2);
-  assert.equal(path.length, STEPS + 1);
-  path.slice(1).forEach((x, i) => {
-    assert.ok(Math.abs(x - path[i]) <= 2 + 1e-12);
-    close(Math.abs(x - path[i]), Math.min(2, Math.abs(slopeAt(path[i]))));
-  });
-});
-
-test("not clipped, each jump ends lower within the square root of 8, and higher beyond it", () => {
-  assert.ok(Math.abs(slopeAt(STEEP) - 2 * STEEP) < 1e-12, "from there it jumps to the other side, as high");
-  for (let x = 0.05; x < 4; x += 0.05) assert.equal(lossAt(x - slopeAt(x)) < lossAt(x), x < STEEP, `${x}`);
-  for (let x = EDGE; x < 1e6; x *= 1.1) assert.ok(Math.abs(x - slopeAt(x)) > x, "out for good");
-  for (let i = 1; i <= 40; i += 1) {
-    const { free, freeEnd } = of(i / 10, 2);
-    assert.equal(freeEnd, i / 10 < STEEP ? "rest" : "out");
-    if (freeEnd === "out") free.slice(1).forEach((x, k) => assert.ok(x * free[k] < 0 && lossAt(x) > lossAt(free[k]), "from wall to wall, higher each time"));
+test("the loss is that of a state multiplied by one weight at every letter, its slope is that of the loss, and no step is longer than the limit lets it", () => {
+  for (const letters of [LETTERS, MORE_LETTERS]) for (let weight = -0.06; weight <= 1.14; weight += 0.03) {
+    let state = 1;
+    for (let letter = 0; letter < letters; letter += 1) state *= weight;
+    close(lossAt(weight, letters), 0.5 * (state - 1) ** 2);
+    const slope = (lossAt(weight + 1e-6, letters) - lossAt(weight - 1e-6, letters)) / 2e-6;
+    assert.ok(Math.abs(slope - slopeAt(weight, letters)) < 1e-5 * Math.max(1, Math.abs(slope)), `${weight}`);
   }
-  assert.equal(of(2.9, 2).free.length - 1, 3);
+  const path = pathFrom(1.13, 10);
+  assert.equal(path.length, STEPS + 1);
+  path.slice(1).forEach((weight, i) => close(Math.abs(weight - path[i]), RATE * Math.min(10, Math.abs(slopeAt(path[i])))));
 });
 
-test("what is clipped never leaves the picture, and the sentence tells how it ends", () => {
+test("with no limit, one step from the wall leads over the valley, and the higher the start, the farther; then it only creeps back", () => {
+  let before = 1;
+  for (let i = 101; i <= 114; i += 1) {
+    const { free, freeEnd } = of(i / 100, 10);
+    assert.ok(free[1] < before && free[1] > 0, "in the picture");
+    before = free[1];
+    assert.ok(free.slice(2).every((weight, k) => weight >= free[k + 1] && weight <= 1), "towards the valley, never beyond it");
+    assert.equal(freeEnd, i <= 108 ? "rest" : "thrown");
+  }
+  assert.ok(of(1.13, 10).free.slice(2).every((weight, k, all) => weight - (all[k - 1] ?? of(1.13, 10).free[1]) < 1e-4), "stuck");
+});
+
+test("a ball on either side: what clipping makes of it, and the sentence tells how it ends", () => {
   const found = new Set();
-  for (let i = -40; i <= 40; i += 1) for (let k = 1; k <= 70; k += 1) {
-    const { start, kept, keptEnd, keptDown, freeEnd, cuts, clip } = of(i / 10, k / 10);
-    const keptLoss = lossAt(kept.at(-1));
-    assert.ok(kept.every((x) => Math.abs(x) < EDGE) && kept.length === STEPS + 1, `${start} ${clip}`);
-    assert.equal(keptEnd === "rest", keptLoss < 0.005);
-    assert.equal(keptEnd === "rest", keptDown !== null && keptDown <= STEPS);
-    if (keptEnd === "rest") kept.forEach((x, step) => assert.equal(lossAt(x) < 0.005, step >= keptDown, "down, it stays"));
-    if (keptEnd === "slow") assert.ok(start * kept.at(-1) > 0 && keptLoss < lossAt(start));
-    if (keptEnd === "slow") assert.ok(keptDown > STEPS && keptDown <= 39);
-    if (keptEnd === "jumps") assert.ok(kept.at(-1) * kept.at(-2) < 0 && Math.abs(kept.at(-1)) > 2 && clip > 5);
-    if (freeEnd === "out") assert.ok(cuts);
+  for (let i = 0; i <= 114; i += 2) for (let k = 1; k <= 140; k += 3) {
+    const { start, kept, keptEnd, keptDown, freeDown, freeEnd, cuts, clip } = of(i / 100, k / 2);
+    assert.ok(kept.every((weight) => weight >= 0 && weight <= Math.max(1, start)) && kept.length === STEPS + 1, `${start} ${clip}`);
+    assert.equal(keptEnd === "rest", lossAt(kept.at(-1)) < 0.005);
+    if (keptEnd === "rest") kept.forEach((weight, step) => assert.equal(lossAt(weight) < 0.005, step >= keptDown, "down, it stays"));
+    if (keptEnd === "wall") assert.ok(clip < 2 && keptDown <= 27 && cuts, "safe but slow");
+    if (keptEnd === "thrown") assert.ok(clip > 28 && start > 1.08 && kept[1] < 0.81 && (keptDown ?? Infinity) > STEPS);
+    if (keptEnd === "plateau") assert.ok(kept.every((weight) => Math.abs(slopeAt(weight)) < 3), "where the slope is small");
+    if (start < 0.9 && start > 0 && clip >= 3) assert.ok(!cuts && keptDown === freeDown, "on the plateau, a limit changes nothing");
     found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
-  assert.deepEqual([...found].sort(), ["out jumps", "out rest", "out slow", "rest rest", "rest slow", "same rest"]);
-  assert.deepEqual([of(2.828427, 7).keptEnd, of(2.828427, 7).cuts], ["slow", false], "a link may set what the ball does not");
+  assert.deepEqual([...found].sort(), [
+    "plateau plateau", "rest plateau", "rest rest", "rest wall", "same plateau", "same rest", "same thrown", "thrown rest", "thrown thrown", "thrown wall",
+  ]);
 });
 
 test("the guided steps: what is said to be right is right", () => {
-  const [why, large, small] = SPEC.steps;
+  const [jump, large, letters] = SPEC.steps;
   const words = SPEC.words.en;
-  for (const [step, name] of [[large, "step_2"], [small, "step_3"]]) {
-    assert.ok(words[name].includes(` ${step.state.clip}?`) && words[`${name}_question`].includes(`limit of ${step.state.clip}?`));
-    assert.ok(words[`${name}_question`].includes(`a limit of ${step.before.clip}, the ball comes down`));
-    assert.deepEqual([step.before, step.state].map(({ start, clips }) => [start, clips]), [[2.9, true], [2.9, true]]);
-    assert.equal(of(step.before.start, step.before.clip).keptDown, 2);
-  }
-  const jumping = of(large.state.start, large.state.clip);
-  assert.deepEqual([jumping.keptEnd, jumping.keptDown, jumping.freeEnd, large.right], ["jumps", null, "out", 2]);
-  let place = large.state.start; // for good: after a while it lands where it landed before
-  for (let step = 0; step < 200; step += 1) place -= Math.max(-7, Math.min(7, slopeAt(place)));
-  const again = place - Math.max(-7, Math.min(7, slopeAt(place)));
-  assert.ok(place * again < 0 && Math.abs(again - Math.max(-7, Math.min(7, slopeAt(again))) - place) < 1e-9);
-  for (let clip = 0.1; clip < 7; clip += 0.1) { // the valley is 5.8 wide where the ball starts
-    const { keptEnd } = of(large.state.start, clip);
-    assert.equal(["rest", "slow"].includes(keptEnd), clip < 2 * large.state.start - 0.01, `${clip}: ${keptEnd}`);
-  }
-  assert.deepEqual([of(small.state.start, small.state.clip).keptEnd, stepsDown(2.9, 0.1), small.right], ["slow", 28, 0]);
+  assert.ok(words.lead.includes(`slope × ${RATE}`.replaceAll(" ", "\u00a0")) && LETTERS === 10);
+  for (const { before, state } of SPEC.steps) assert.deepEqual([before.start, before.clip, state.start], [1.13, 10, 1.13]);
 
-  const { free } = of(why.state.start, why.state.clip);
-  const slopes = free.slice(0, 3).map((place) => Math.abs(slopeAt(place)));
-  assert.deepEqual(slopes.map((size) => size.toFixed(1)), ["6.0", "6.8", "11.0"]);
-  slopes.forEach((size, i) => assert.ok(Math.abs(Math.abs(free[i + 1] - free[i]) - size) < 1e-9, "a step as long as the slope"));
-  assert.ok(why.right === 1 && slopes[1] > slopes[0] && slopes[2] > slopes[1]);
+  const { free } = of(jump.state.start, jump.state.clip);
+  assert.ok(jump.right === 1 && free[1].toFixed(2) === "0.41" && free.at(-1) - free[1] < 0.001 && free.length === 11);
+  assert.deepEqual([slopeAt(free[0]), slopeAt(free[1])].map(slopeIn), ["72", "0.0033"]);
 
-  assert.ok(free.slice(1).every((x, i) => lossAt(x) > lossAt(free[i])), "each lands higher");
+  assert.ok(words.step_2.includes(` ${large.state.clip}?`) && words.step_2_question.includes(`limit of ${large.state.clip}?`));
+  assert.ok(words.step_2_question.includes(`a limit of ${large.before.clip}, the ball comes down`));
+  assert.deepEqual([10, 60, SPEC.controls.clip.min].map((clip) => of(1.13, clip).keptDown), [3, 208, 25]);
+  const thrown = of(large.state.start, large.state.clip);
+  assert.ok(thrown.keptEnd === "thrown" && thrown.kept[1] < 1 && large.right === 2);
+
+  const times = slopeAt(1.13, MORE_LETTERS) / slopeAt(1.13);
+  assert.ok(words.step_3_answer_3.startsWith(`${Math.round(times)} times`) && letters.right === 2);
+  assert.ok(words.step_3_question.includes(`${MORE_LETTERS} letters`) && MORE_LETTERS === 2 * LETTERS);
+  for (let weight = 0.1; weight < 0.85; weight += 0.05) assert.ok(Math.abs(slopeAt(weight, MORE_LETTERS)) < Math.abs(slopeAt(weight)), "a flatter plateau");
+  for (let weight = 1.01; weight < 1.14; weight += 0.01) assert.ok(slopeAt(weight, MORE_LETTERS) > slopeAt(weight), "a steeper wall");
+  assert.ok(letters.state.clip < Math.min(slopeAt(1.13), slopeAt(1.13, MORE_LETTERS)), "both steps are cut to the same length");
+});
+
+test("numbers are short", () => {
+  assert.deepEqual([0.5, 10, 0.1, 0.345, 1.13].map((value) => brief(value)), ["0.5", "10", "0.1", "0.345", "1.13"]);
+  assert.deepEqual([71.93, -0.00334, 2146.2, 0].map(slopeIn), ["72", "0.0033", "2146", "0"]);
 });
 
 test("signs are true ones, and zero has none", () => {

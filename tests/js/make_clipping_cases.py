@@ -11,24 +11,26 @@ from d2lrnn.widgets import Clipping
 FILE = Path(__file__).with_name("clipping_cases.json")
 _CASES: tuple[dict[str, Any], ...] = (
     {},
-    {"clip": 0.1},
-    {"clip": 7.0},
-    {"clip": 1.0},
-    {"start": 4.0, "clip": 6.9},
-    {"start": -3.6},
-    {"start": 2.5},
-    {"start": 2.8, "clip": 7.0},
-    {"start": 2.828427, "clip": 7.0},
-    {"start": 1.2, "clip": 0.1},
+    {"clip": 0.5},
+    {"clip": 70.0},
+    {"clip": 32.5},
+    {"start": 1.14, "clip": 60.0},
+    {"start": 1.12, "clip": 60.0},
+    {"start": 1.05},
     {"start": 1.0},
+    {"start": 0.95, "clip": 0.5},
+    {"start": 0.999},
+    {"start": 0.8, "clip": 0.5},
+    {"start": 0.7},
+    {"start": 0.1},
     {"start": 0.0},
     {"g_1": 0.0, "g_2": 0.0},
-    {"g_1": -6.0, "g_2": 6.0, "clip": 0.5},
+    {"g_1": -60.0, "g_2": 60.0, "clip": 5.0},
     {"by": "value"},
-    {"by": "value", "g_1": 4.8, "g_2": 1.0, "clip": 1.0},
-    {"by": "value", "g_1": -5.5, "g_2": -0.2, "clip": 1.3},
-    {"by": "value", "g_1": 0.0, "g_2": -6.0},
-    {"by": "value", "g_1": 1.5, "g_2": 1.9},
+    {"by": "value", "g_1": 48.0, "g_2": 10.0, "clip": 10.0},
+    {"by": "value", "g_1": -55.0, "g_2": -2.0, "clip": 13.0},
+    {"by": "value", "g_1": 0.0, "g_2": -60.0},
+    {"by": "value", "g_1": 5.0, "g_2": 9.0},
     {"by": "value", "g_1": 0.0, "g_2": 0.0},
 )
 
@@ -40,7 +42,8 @@ def text() -> str:
         found.append(
             {
                 "settings": widget.author_state, "length": widget.length, "clipped": widget.clipped,
-                "angle": widget.angle_degrees, "paths": widget.paths, "sentence": widget.static_sentence(),
+                "angle": widget.angle_degrees, "paths": widget.paths, "steps_down": widget.steps_down,
+                "sentence": widget.static_sentence(),
             }
         )
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"

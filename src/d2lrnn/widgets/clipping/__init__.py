@@ -1,4 +1,4 @@
-"""The explorable of clipping: ten steps down a valley, and where a limit of each step lets them end."""
+"""The explorable of clipping: ten steps down the loss of the smallest recurrent network, with and without a limit."""
 
 from __future__ import annotations
 
@@ -12,47 +12,50 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
-_STEPS, _EDGE, _RESTS, _PATIENCE = 10, 4.4, 0.005, 1000  # as in maths.mjs
+_STEPS, _RATE, _LETTERS, _RESTS, _PATIENCE = 10, 0.01, 10, 0.005, 10_000  # as in maths.mjs
 
 
-def _loss(x: float) -> float:
-    """An example of a loss of one weight: a valley whose walls get steeper."""
-    return x * x * (0.4 + 0.0375 * x * x)
+def _loss(weight: float) -> float:
+    """One weight multiplies the state, 1 at first, at every letter; in the end it should be 1 again."""
+    return (weight**_LETTERS - 1) ** 2 / 2
 
 
-def _slope(x: float) -> float:
-    return x * (0.8 + 0.15 * x * x)
+def _after(weight: float, limit: float) -> float:
+    slope = _LETTERS * weight ** (_LETTERS - 1) * (weight**_LETTERS - 1)
+    return weight - _RATE * max(-limit, min(limit, slope))
 
 
 def _path(start: float, limit: float) -> list[float]:
-    """The weight before and after each step of learning rate 1, until it leaves the picture."""
+    """The weight before and after each step."""
     path = [start]
-    while len(path) <= _STEPS and abs(path[-1]) <= _EDGE:
-        path.append(path[-1] - max(-limit, min(limit, _slope(path[-1]))))
+    while len(path) <= _STEPS:
+        path.append(_after(path[-1], limit))
     return path
 
 
 def _steps_down(start: float, limit: float) -> int | None:
-    x = start
+    weight = start
     for step in range(_PATIENCE + 1):
-        if _loss(x) < _RESTS:
+        if _loss(weight) < _RESTS:
             return step
-        if abs(x) > _EDGE:
-            return None
-        x -= max(-limit, min(limit, _slope(x)))
+        weight = _after(weight, limit)
     return None
 
 
 def _end(path: list[float], down: int | None) -> str:
-    if abs(path[-1]) > _EDGE:
-        return "out"
-    if down is None:
-        return "jumps"
-    return "rest" if down <= _STEPS else "slow"
+    if down is not None and down <= _STEPS:
+        return "rest"
+    if path[-1] > 1:
+        return "wall"
+    return "thrown" if path[0] > 1 else "plateau"
+
+
+def _brief(value: float) -> str:
+    return f"{round(value, 3):g}"
 
 
 class Clipping(Explorable):
-    r"""Limit each of ten steps down a valley; beneath, clip a gradient of two weights, its norm or each of its values.
+    r"""Limit ten steps down the loss of one weight; beneath, clip a gradient of two weights, its norm or its values.
 
     .. math::
         \mathbf g \leftarrow \min\Bigl(1, \frac{\theta}{\lVert \mathbf g \rVert}\Bigr) \mathbf g
@@ -61,11 +64,12 @@ class Clipping(Explorable):
     Parameters
     ----------
     start : float, optional
-        The weight before the first step, -4 to 4. Beyond 2.83 the walls are too steep for steps that are not clipped.
+        The weight before the first step, 0 to 1.14. It multiplies the state, 1 at first, at each of ten letters;
+        the loss is half the squared distance of the last state from 1.
     g_1, g_2 : float, optional
-        The gradient of two weights, each part from -6 to 6.
+        The gradient of two weights, each part from -60 to 60.
     clip : float, optional
-        The threshold :math:`\theta`, 0.1 to 7.
+        The threshold :math:`\theta`, 0.5 to 70.
     by : {"norm", "value"}, optional
     clips : bool, optional
         Whether the clipped ball is shown beside the other from the start; the static picture has both.
@@ -77,12 +81,12 @@ class Clipping(Explorable):
 
     Examples
     --------
-    >>> clipping = Clipping(g_1=3.0, g_2=4.0, clip=1.0)
+    >>> clipping = Clipping(g_1=30.0, g_2=40.0, clip=10.0)
     >>> clipping.length, [round(part, 6) for part in clipping.clipped], clipping.angle_degrees
-    (5.0, [0.6, 0.8], 0.0)
+    (50.0, [6.0, 8.0], 0.0)
     >>> free, kept = Clipping().paths
-    >>> len(free) - 1, round(abs(kept[-1]), 2)
-    (3, 0.0)
+    >>> round(free[-1], 2), round(kept[-1], 2)
+    (0.41, 1.0)
     """
 
     _esm = module("clipping")
@@ -123,17 +127,14 @@ class Clipping(Explorable):
 
     @property
     def paths(self) -> tuple[list[float], list[float]]:
-        """The weight of the example before and after each of ten steps of learning rate 1, not clipped and clipped.
-
-        A path that leaves the picture (4.4 on both sides) ends there.
-        """
+        """The weight before and after each of ten steps of learning rate 0.01, not clipped and clipped."""
         return _path(self.start, math.inf), _path(self.start, self.clip)
 
     @property
     def steps_down(self) -> tuple[int | None, int | None]:
-        """How many steps bring the ball down, to a loss below 0.005, not clipped and clipped; None where none do.
+        """How many steps bring the ball down, to a loss below 0.005, not clipped and clipped.
 
-        More than the ten that are drawn, too; after a thousand it is taken never to come down.
+        More than the ten that are drawn, too; None where more than 10,000 do.
         """
         return _steps_down(self.start, math.inf), _steps_down(self.start, self.clip)
 
@@ -141,37 +142,32 @@ class Clipping(Explorable):
         """How the clipped ball ends, as the figure says it."""
         free, kept = self.paths
         words, down = Words(self._words), self.steps_down[1]
-        end = _end(kept, down)
-        key = "none" if self.start == 0 else f"same_{end}" if free == kept else f"kept_{end}"
-        steps = "" if down is None else words("steps_one" if down == 1 else "steps_many", count=down)
-        return words(f"now_{key}", clip=f"{self.clip:.1f}", kept=steps)
+        key = "none" if self.start in (0, 1) else f"{'same' if free == kept else 'kept'}_{_end(kept, down)}"
+        count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
+        steps = words(count, count=f"{_PATIENCE if down is None else down:,}")
+        return words(f"now_{key}", clip=_brief(self.clip), step=_brief(self.clip * _RATE), kept=steps)
 
     def static_picture(self) -> str:
-        """The valley, and the steps of both balls."""
+        """The loss, and the steps of both balls."""
         words = Words(self._words)
-        description = words(
-            "picture_valley", start=f"{self.start:.1f}", loss=f"{_loss(self.start):.2f}", told=self.static_sentence()
-        )
-        picture = Picture(460, 272, words("title"), description)
+        told = {"start": _brief(self.start), "loss": f"{_loss(self.start):.2f}", "told": self.static_sentence()}
+        picture = Picture(460, 272, words("title"), words("picture_valley", **told))
 
-        def at(x: float) -> tuple[float, float]:
-            return 230 + 52 * x, 236 - 12 * _loss(x)
+        def at(weight: float) -> tuple[float, float]:
+            return 20 + 366 * weight, 236 - 55 * _loss(weight)
 
-        curve = " ".join("{:.1f} {:.1f}".format(*at(i / 20)) for i in range(-82, 83))
+        curve = " ".join("{:.1f} {:.1f}".format(*at(i / 100)) for i in range(-5, 115))
         picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
         for path, name, width, lift in zip(self.paths, ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
             dashes = {"stroke_dasharray": "7 4"} if name == "blue" else {}
             for before, after in pairwise(path):
-                x, y = at(before)
-                to_x, to_y = at(after) if abs(after) <= _EDGE else (4.0 if after < 0 else 456.0, 30.0)
+                (x, y), (to_x, to_y) = at(before), at(after)
                 top = max(min(y, to_y) - lift * abs(to_x - x), 4.0)
                 arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
                 picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none", **dashes)
-                if abs(after) <= _EDGE:
-                    picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
+                picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
         x, y = at(self.start)
         picture.add("circle", cx=x, cy=y, r=6.0)
-        limited = words("key_kept", clip=f"{self.clip:.1f}")
-        legend = f"╌ {words('key_free')} · ━ {limited}"
+        legend = f"╌ {words('key_free')} · ━ {words('key_kept', clip=_brief(self.clip))}"
         picture.add("text", legend, x=230, y=264, text_anchor="middle", font_size=12)
         return str(picture)

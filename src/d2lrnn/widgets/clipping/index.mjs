@@ -1,26 +1,25 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, svg } from "../ui.mjs";
-import { derive, signed, slopeAt, STEPS } from "./maths.mjs";
-import { planePanel, valleyPanel } from "./panels.mjs";
+import { brief, derive, MORE_LETTERS, PATIENCE, RATE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
-function sentence({ start, free, freeEnd, keptEnd, freeDown, keptDown, cuts, clip, clips }, t, isFirst = false) {
-  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "out" ? ["now_press"] : [])];
-  const keys = start === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
-  return [keys, { clip: clip.toFixed(1), step: free.length - 1, free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
+function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, cuts, clip, clips }, t, isFirst = false) {
+  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "thrown" ? ["now_press"] : [])];
+  const keys = slope === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
+  return [keys, { clip: brief(clip), step: brief(clip * RATE), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
 }
 
-/** A number of steps in words; nothing where the ball never comes down. */
-const stepsOf = (count, t) => (count === null ? "" : t(count === 1 ? "steps_one" : "steps_many", { count }));
+/** A number of steps in words. */
+const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "steps_one" : "steps_many", { count: (count ?? PATIENCE).toLocaleString("en") });
 
-/** Where a ball ends, in a few words, for the button that shows its steps. */
-function score({ start, free, freeEnd, freeDown, keptEnd, keptDown, clips }, isKept, isFirst, t) {
-  if (start !== 0 && (isKept ? !clips : isFirst)) return "?";
-  const [end, down] = isKept ? [keptEnd, keptDown] : [freeEnd, freeDown];
-  if (down !== null) return t("score_down", { steps: stepsOf(down, t) });
-  return t(end === "out" ? "score_out" : "score_jumps", { step: free.length - 1 });
+/** How many steps a ball needs, for the button that shows them. */
+function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, t) {
+  if (slope !== 0 && (isKept ? !clips : isFirst)) return "?";
+  const down = isKept ? keptDown : freeDown;
+  return down === null ? t("score_stuck") : stepsOf(down, t);
 }
 
 /** The living sentence in plain words. */
@@ -33,10 +32,9 @@ export function told(model, t) {
 function computation({ g_1, g_2, clip, by, clipped, length, factor, angle, acts }) {
   const straight = acts && by === "value" && Math.round(angle) === 0;
   const bent = straight && angle > 1e-6;
-  const places = clip < 1 ? 2 : 1;
   return [`how_${by}${acts ? "" : "_short"}${straight ? "_straight" : ""}${bent ? "_nearly" : ""}`, {
-    a: signed(g_1), b: signed(g_2), length: length.toFixed(2), clip: clip.toFixed(1), factor: factor.toFixed(2),
-    c: signed(clipped[0], places), d: signed(clipped[1], places), angle: Math.round(angle),
+    a: signed(g_1, 0), b: signed(g_2, 0), length: length.toFixed(1), clip: brief(clip), factor: factor.toFixed(2),
+    c: signed(clipped[0]), d: signed(clipped[1]), angle: Math.round(angle),
   }];
 }
 
@@ -52,7 +50,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const drag = (values) => set("clip" in values ? { ...values, clips: true } : values);
   const now = nowLine();
-  const valley = valleyPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: drag, signal });
+  const loss = lossPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: drag, signal });
   const plane = planePanel({ t, range: controls.clip, onChange: drag, signal });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
@@ -77,19 +75,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const { free, keptDown } = derive({ ...state(), ...steps[0].before });
-  const [first, second, third] = free.map((place) => Math.abs(slopeAt(place)).toFixed(1));
-  const small = derive({ ...state(), ...steps[2].state });
-  const outcomes = [{ first, second, third }, { width: (2 * steps[1].state.start).toFixed(1) }, { slow: stepsOf(small.keptDown, t), fast: stepsOf(keptDown, t) }];
+  const [{ free, keptDown, start }, far, slow] = [{}, { clip: steps[1].state.clip }, { clip: controls.clip.min }]
+    .map((values) => derive({ ...state(), ...steps[0].state, ...values }));
+  const [short, long] = [slopeAt(start), slopeAt(start, MORE_LETTERS)];
+  const outcomes = [
+    { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(short), flat: slopeIn(slopeAt(free[1])) },
+    { far: stepsOf(far.keptDown, t), least: brief(controls.clip.min), slow: stepsOf(slow.keptDown, t) },
+    { times: Math.round(long / short), long: slopeIn(long), short: slopeIn(short) },
+  ];
   const guided = guidedSteps({
-    t, state, steps, asked: (i) => [{}, {}, { fast: stepsOf(keptDown, t) }][i], onReset, say, signal,
+    t, state, steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(keptDown, t) }, {}][i], onReset, say, signal,
     set: (values) => {
-      valley.mark("");
+      loss.mark("");
       set(values);
       paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
-      valley.mark(["slopes", "width", ""][i]);
+      loss.mark(["slopes", "", "letters"][i]);
       play(i > 0);
       return outcomes[i];
     },
@@ -100,8 +102,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   }, { signal });
   onReset(() => {
-    valley.mark("");
-    valley.askToDrag();
+    loss.mark("");
+    loss.askToDrag();
     waits = false;
     how.open = false;
     plane.askToDrag();
@@ -111,7 +113,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "d2lrnn-shape clip" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
     element("div", { class: "clip-shows", role: "group", "aria-label": t("key_group") }, ...keys),
-    valley.node,
+    loss.node,
     guided.node, how,
     footRow({ t, reset, link, say, signal }),
   ));
@@ -128,15 +130,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       show.run(frame);
     });
   }
-  whenSeen(valley.node, { act: () => touched || play(state().clips), signal });
+  whenSeen(loss.node, { act: () => touched || play(state().clips), signal });
 
   function paint(model, freeSteps = STEPS, keptSteps = STEPS) {
     const [parts, values] = sentence(model, t, waits);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
-    valley.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
+    loss.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
-      button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: model.clip.toFixed(1) });
+      button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: brief(model.clip) });
       button.lastChild.textContent = score(model, i === 1, waits, t);
     });
     plane.draw(model);

@@ -1,40 +1,42 @@
-// Ten steps down a valley, clipped and not clipped, and the clipping of a gradient of two weights: the same as Python's Clipping.
+// The loss of the smallest recurrent network, ten steps down it, clipped and not clipped, and the clipping of a gradient of two weights: the same as Python's Clipping.
 
 const DEGREES = 180 / Math.PI;
 
 export const STEPS = 10;
-export const EDGE = 4.4; // the picture ends there
+export const RATE = 0.01; // the learning rate
+export const LETTERS = 10;
+export const MORE_LETTERS = 20; // of a step
 const RESTS = 0.005; // such a loss is told as 0.00: the ball is down
-const PATIENCE = 1000; // steps after which a ball that is not down is told never to come down
+export const PATIENCE = 10_000; // steps after which nobody counts on
 
-/** An example of a loss of one weight: a valley whose walls get steeper. */
-export const lossAt = (x) => x * x * (0.4 + 0.0375 * x * x);
-export const slopeAt = (x) => x * (0.8 + 0.15 * x * x);
+/** One weight multiplies the state, 1 at first, at every letter; in the end it should be 1 again. */
+export const lossAt = (weight, letters = LETTERS) => (weight ** letters - 1) ** 2 / 2;
+export const slopeAt = (weight, letters = LETTERS) => letters * weight ** (letters - 1) * (weight ** letters - 1);
 export const within = (value, max, min = -max) => Math.min(max, Math.max(min, value));
+const after = (weight, limit) => weight - RATE * within(slopeAt(weight), limit);
 
-/** The weight before and after each step of learning rate 1, until the ball leaves the picture. */
+/** The weight before and after each step. */
 export function pathFrom(start, limit = Infinity) {
   const path = [start];
-  while (path.length <= STEPS && Math.abs(path.at(-1)) <= EDGE) path.push(path.at(-1) - within(slopeAt(path.at(-1)), limit));
+  while (path.length <= STEPS) path.push(after(path.at(-1), limit));
   return path;
 }
 
-/** How many steps bring the ball down, however many that are; null where it flies out or never comes down. */
+/** How many steps bring the ball down; null where more than PATIENCE do, or none. */
 export function stepsDown(start, limit = Infinity) {
-  let place = start;
+  let weight = start;
   for (let step = 0; step <= PATIENCE; step += 1) {
-    if (lossAt(place) < RESTS) return step;
-    if (Math.abs(place) > EDGE) return null;
-    place -= within(slopeAt(place), limit);
+    if (lossAt(weight) < RESTS) return step;
+    weight = after(weight, limit);
   }
   return null;
 }
 
-/** How it ends: "out" of the picture, down at "rest" within the steps that are drawn, "slow" where it needs more, or it still "jumps". */
+/** Where it is after the steps that are drawn: at "rest" in the valley, still on the "wall", or on the "plateau", where a step may have "thrown" it. */
 function endOf(path, down) {
-  if (Math.abs(path.at(-1)) > EDGE) return "out";
-  if (down === null) return "jumps";
-  return down <= STEPS ? "rest" : "slow";
+  if (down !== null && down <= STEPS) return "rest";
+  if (path.at(-1) > 1) return "wall";
+  return path[0] > 1 ? "thrown" : "plateau";
 }
 
 /** Both paths, and how they end; the gradient's length, what clipping makes of it, and by how much that turns it. */
@@ -59,3 +61,9 @@ export function signed(value, decimals = 1) {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) > 0 ? `−${text}` : text;
 }
+
+/** A number without zeros at its end. */
+export const brief = (value, decimals = 3) => String(Number(value.toFixed(decimals)));
+
+/** How steep, in two digits or as a whole number. */
+export const slopeIn = (slope) => (Math.abs(slope) < 100 ? String(Number(Math.abs(slope).toPrecision(2))) : Math.abs(slope).toFixed(0));

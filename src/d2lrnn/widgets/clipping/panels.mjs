@@ -1,18 +1,19 @@
-// The valley, whose ball and limit are dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
+// The loss, whose ball and limit are dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { EDGE, lossAt, signed, slopeAt, STEPS, within } from "./maths.mjs";
+import { brief, lossAt, MORE_LETTERS, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
 
-const UNIT = 24; // pixels
-const HALF = 7.2 * UNIT; // the widest limit has room
-const LIMIT = 6;
-const STEP = 0.1;
+const UNIT = 2.4; // pixels
+const HALF = 72 * UNIT; // the widest limit has room
+const LIMIT = 60;
 const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
-const STEM = 0.95; // the limit's handle stands so far outside, clear of a short arrow
-const holdAt = (clip) => -Math.min(clip + STEM, 5.95); // and inside the picture
+const STEM = 9.5; // the limit's handle stands so far outside, clear of a short arrow
+const holdAt = (clip) => -Math.min(clip + STEM, 59.5); // and inside the picture
 
-const rounded = (value, max, min) => Math.round(10 * within(value, max, min)) / 10;
+/** Within two ends, and without decimals, or in so many parts of 1. */
+const rounded = (value, max, min, parts = 1) => Math.round(parts * within(value, max, min)) / parts;
+const HALVES = 2; // of the limit
 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
@@ -35,8 +36,8 @@ const knob = (r) => svg("circle", { class: "clip-grip", r });
 const sideways = () => svg("path", { class: "clip-sign", d: SIDEWAYS });
 
 /** What the keys change a value between two ends by. */
-const byKey = ({ min, max }) =>
-  ({ ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, Home: min - max, End: max - min });
+const byKey = ({ min, max }, step) =>
+  ({ ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step, Home: min - max, End: max - min });
 
 /** `act` gets what `map` has for a key that is pressed on `node`, and 10 with Shift, else 1. */
 function onKeys(node, { map, act, signal }) {
@@ -59,9 +60,9 @@ export function planePanel({ t, range, onChange, signal }) {
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
   const { min, max } = range;
   const edge = handle("edge", t("plane_limit"), [min, max], 28, knob(10), sideways());
-  const tip = handle("tip", t("tip"), [0, 8.5], 28, knob(13));
+  const tip = handle("tip", t("tip"), [0, 85], 28, knob(13));
   const grid = [];
-  for (let i = -7; i <= 7; i += 1) if (i !== 0) grid.push(`M${i * UNIT} ${-HALF}V${HALF}M${-HALF} ${i * UNIT}H${HALF}`);
+  for (let i = -7; i <= 7; i += 1) if (i !== 0) grid.push(`M${10 * i * UNIT} ${-HALF}V${HALF}M${-HALF} ${10 * i * UNIT}H${HALF}`);
   const picture = svg(
     "svg", { class: "clip-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "group" },
     svg("path", { class: "clip-grid", d: grid.join("") }),
@@ -81,22 +82,22 @@ export function planePanel({ t, range, onChange, signal }) {
       const [x, y] = pointOf(at);
       const toEdge = Math.hypot(x - holdAt(shown.clip), y);
       grabbed = shown.clip + x;
-      holds = toEdge < 1.2 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
+      holds = toEdge < 12 && toEdge < Math.hypot(x - shown.g_1, y - shown.g_2) ? "edge" : "tip";
       hint.remove();
     },
     move: (at) => {
       const [x, y] = pointOf(at);
-      if (holds === "edge") onChange({ clip: rounded(grabbed - x, max, min) });
+      if (holds === "edge") onChange({ clip: rounded(grabbed - x, max, min, HALVES) });
       else onChange({ g_1: rounded(x, LIMIT), g_2: rounded(y, LIMIT) });
     },
     signal,
   });
   onKeys(tip, {
-    map: { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowDown: [0, -STEP], ArrowUp: [0, STEP] },
+    map: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowDown: [0, -1], ArrowUp: [0, 1] },
     act: ([x, y], times) => onChange({ g_1: rounded(shown.g_1 + times * x, LIMIT), g_2: rounded(shown.g_2 + times * y, LIMIT) }),
     signal,
   });
-  onKeys(edge, { map: byKey(range), act: (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min) }), signal });
+  onKeys(edge, { map: byKey(range, 1 / HALVES), act: (by, times) => onChange({ clip: rounded(shown.clip + times * by, max, min, HALVES) }), signal });
 
   const keepInside = (label) => {
     const box = label.getBBox();
@@ -116,7 +117,7 @@ export function planePanel({ t, range, onChange, signal }) {
   const text = (kind, x, y, anchor, words) => svg("text", { class: `clip-text clip-${kind}`, x: x.toFixed(1), y: y.toFixed(1), "text-anchor": anchor }, words);
   /** Beyond the tip, beside it where there is no room beyond, and never across the limit: [x, y, anchor]. */
   const placeAtTip = ({ g_1: x, g_2: y, clip }) => {
-    if (Math.abs(y) > 4.8) return [x * UNIT + (x > 0 ? -34 : 34), -y * UNIT + 5, x > 0 ? "end" : "start"];
+    if (Math.abs(y) > 48) return [x * UNIT + (x > 0 ? -34 : 34), -y * UNIT + 5, x > 0 ? "end" : "start"];
     const [left, beyond, r] = [within(x * UNIT, HALF - 52), Math.abs(y) * UNIT + 34, clip * UNIT];
     const far = Math.hypot(Math.abs(left) + 50, beyond + 14);
     const near = Math.hypot(Math.max(0, Math.abs(left) - 50), beyond - 4);
@@ -132,8 +133,8 @@ export function planePanel({ t, range, onChange, signal }) {
     const outer = place(clockwise ? 1 : -1);
     const { nx, ny, left } = Math.abs(outer.left) > HALF - 84 && outer.nx * outer.left > 0 ? place(clockwise ? -1 : 1) : outer;
     const flat = Math.abs(nx) <= 0.3; // then the words stand above or beneath: away from the edge's handle, or over a long arrow
-    const right = flat ? (side < 0) === (size < 3) : nx > 0;
-    const inwards = flat ? (right ? 1 : -1) * (size < 3 ? -17 : 44) : 0;
+    const right = flat ? (side < 0) === (size < 30) : nx > 0;
+    const inwards = flat ? (right ? 1 : -1) * (size < 30 ? -17 : 44) : 0;
     return text("clipped", left + inwards, -y * UNIT - away * ny + 5, right ? "start" : "end", words);
   };
 
@@ -148,17 +149,17 @@ export function planePanel({ t, range, onChange, signal }) {
     edge.setAttribute("transform", `translate(${hold} 0)`);
     stem.setAttribute("d", `M${-r} 0H${hold}`);
     edge.setAttribute("aria-valuenow", clip);
-    edge.setAttribute("aria-valuetext", clip.toFixed(1));
-    edgeText.textContent = t("plane_limit_is", { clip: clip.toFixed(1) });
+    edge.setAttribute("aria-valuetext", brief(clip));
+    edgeText.textContent = t("plane_limit_is", { clip: brief(clip) });
     edgeText.setAttribute("x", Math.max(Math.min(-r - 4, -20), -124));
     edgeText.setAttribute("y", g_1 < 0 && g_2 < 0 ? -34 : 44); // on the side where the gradient is not
     const parts = [arrow("full", [g_1, g_2], 4)];
     if (acts) parts.push(arrow("clipped", clipped, 6));
     const atTip = placeAtTip(model);
-    const notes = length > 0 ? [text("long", ...atTip, t("long", { length: length.toFixed(2) }))] : [];
+    const notes = length > 0 ? [text("long", ...atTip, t("long", { length: length.toFixed(1) }))] : [];
     const straight = g_1 >= 0 || g_2 >= 0; // then the words stand on the other side of the arrow than those of the limit
     const clockwise = angle === 0 ? straight : g_1 * clipped[1] <= g_2 * clipped[0]; // from the gradient to the clipped arrow
-    if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, clip, t("clipped_to", { length: clippedLength.toFixed(2) })));
+    if (acts) notes.push(textAtClipped(clipped, clippedLength, clockwise, clip, t("clipped_to", { length: clippedLength.toFixed(1) })));
     if (angle >= 12) { // less has no room between the arrows
       const way = ([x, y], size) => `${((x / Math.hypot(x, y)) * size).toFixed(1)} ${((-y / Math.hypot(x, y)) * size).toFixed(1)}`;
       const size = Math.min(r * 1.3, UNIT * clippedLength) + 14;
@@ -179,27 +180,28 @@ export function planePanel({ t, range, onChange, signal }) {
     const fits = beyond > 20 - HALF && beyond < HALF - 10;
     if (isSeen) hideCovered([...notes, ...axes, ...(hint.isConnected && fits ? [hint] : [])], [grip, edgeText.getBBox()]);
     if (!fits) hint.style.display = "none";
-    tip.setAttribute("aria-valuenow", length.toFixed(2));
-    tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1), b: signed(g_2), length: length.toFixed(2) }));
+    tip.setAttribute("aria-valuenow", length.toFixed(1));
+    tip.setAttribute("aria-valuetext", t("tip_value", { a: signed(g_1, 0), b: signed(g_2, 0), length: length.toFixed(1) }));
     picture.setAttribute("aria-label", t("picture", {
-      a: signed(g_1), b: signed(g_2), length: length.toFixed(2), c: signed(clipped[0], 2), d: signed(clipped[1], 2),
-      clipped: clippedLength.toFixed(2), angle: Math.round(angle),
+      a: signed(g_1, 0), b: signed(g_2, 0), length: length.toFixed(1), c: signed(clipped[0]), d: signed(clipped[1]),
+      clipped: clippedLength.toFixed(1), angle: Math.round(angle),
     }));
   }
   return { node, draw, askToDrag: () => labels.after(hint), place: () => shown && draw(shown) };
 }
 
-const HIGHEST = lossAt(EDGE);
-const PLACES = Array.from({ length: 177 }, (_, i) => -EDGE + i / 20);
-const DEPTHS = [0, 12, 30, 54]; // pixels beneath the valley where its ground gets darker
-const HIGH = { narrow: 262, wide: 336 }; // of the valley
+const [FROM, TO] = [-0.06, 1.22]; // the weights in the picture
+const DEPTHS = [0, 10, 24, 40]; // pixels beneath the loss where its ground gets darker
+const HIGH = { narrow: 262, wide: 336 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
-const [BASE, RULER, MARGIN] = [54, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
-const [SKY, TOP] = [28, 6]; // above the walls; and no flight goes higher
+const [BASE, RULER, MARGIN] = [46, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
+const [SKY, TOP] = [28, 6]; // above the highest place of the ball; and no flight goes higher
+const NEAR = 32; // pixels: landings so near have one label
+const CENTS = 100; // of the ball's weight
 
-/** Why one clips: ten steps downhill on an example of a loss, as they are and clipped. The limit is dragged, and so is the ball. */
-export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
+/** Why one clips: ten steps down a loss, as they are and clipped. The limit is dragged, and so is the ball. */
+export function lossPanel({ t, range, rangeStart, onChange, signal }) {
   let width = 0;
   let high = HIGH.wide; // of the part above the ruler
   let shown = null;
@@ -211,32 +213,32 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   const track = svg("path", { class: "clip-track" });
   const bar = svg("path", { class: "clip-bar" });
   const [free, kept] = [svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12 }, t("loss_axis"));
-  const weight = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end" }, t("weight_axis"));
-  const out = svg("text", { class: "clip-text clip-out" });
+  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 20 }, t("loss_axis"));
+  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text clip-tick", "text-anchor": "middle" }, String(weight)));
+  const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
   const marks = svg("g"); // of an answered step
-  let marked = ""; // "slopes" where the ball that is not clipped lands, or the valley's "width" at the ball
+  let marked = ""; // the "slopes" at the ball and where the one that is not clipped lands, or the loss of more "letters"
   let asksToDrag = true; // until the ball is moved
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "end" }, t("drag"));
   const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 10 }));
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, weight, track, bar, marks, free, kept, hint, out, limitText, limit, ball);
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, ...ticks, name, track, bar, marks, free, kept, hint, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture);
 
-  const x = (place) => ((place + EDGE) * width) / (2 * EDGE);
-  const y = (value) => high - BASE - (value * (high - BASE - SKY)) / HIGHEST;
-  const long = (size) => (size * width) / (2 * EDGE); // of the limit's bar: as long as the step, on the weight's scale
+  const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
+  const y = (value) => high - BASE - (value * (high - BASE - SKY)) / lossAt(rangeStart.max);
+  const long = (clip) => (clip * RATE * width) / (TO - FROM); // of the limit's bar: as long as the step, on the weight's scale
   const mark = (now) => {
     marked = now;
     paint();
   };
-  const moveBall = (place) => {
+  const moveBall = (weight) => {
     asksToDrag = false;
     mark("");
-    onChange({ start: rounded(place, rangeStart.max, rangeStart.min) });
+    onChange({ start: rounded(weight, rangeStart.max, rangeStart.min, CENTS) });
   };
-  const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min) });
+  const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
   dragOn(picture, {
     start: (at) => {
       holds = at.y * (high + RULER) < high ? "ball" : "limit";
@@ -245,106 +247,104 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
     },
     move: (at) => {
       const left = at.x * width + grabbed;
-      if (holds === "ball") moveBall((2 * EDGE * left) / width - EDGE);
+      if (holds === "ball") moveBall(((TO - FROM) * left) / width + FROM);
       else moveLimit((left - MARGIN) / long(1));
     },
     signal,
   });
-  onKeys(limit, { map: byKey(range), act: (by, times) => moveLimit(shown.clip + times * by), signal });
-  onKeys(ball, { map: byKey(rangeStart), act: (by, times) => moveBall(shown.start + times * by), signal });
+  onKeys(limit, { map: byKey(range, 1 / HALVES), act: (by, times) => moveLimit(shown.clip + times * by), signal });
+  onKeys(ball, { map: byKey(rangeStart, 1 / CENTS), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** A short line along the wall, as steep as it is there. */
-  const tangent = (place) => {
-    const [along, up] = [long(1), slopeAt(place) * (y(0) - y(1))];
-    const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
-    return `M${number(x(place) - dx)} ${number(y(lossAt(place)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
+  /** The loss, up to where it leaves the picture. */
+  const lossLine = (letters) => {
+    const weights = Array.from({ length: 1025 }, (_, i) => FROM + i / 800).filter((weight) => y(lossAt(weight, letters)) > 0);
+    return linePath(weights, weights.map((weight) => lossAt(weight, letters)), x, y);
   };
-  /** So many steps of a path, each an arc to where it lands; the last may leave the picture. Where there is room, a landing has its number, in the ground. */
+  /** A short line along the loss, as steep as it is there. */
+  const tangent = (weight) => {
+    const [along, up] = [x(1) - x(0), slopeAt(weight) * (y(0) - y(1))];
+    const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
+    return `M${number(x(weight) - dx)} ${number(y(lossAt(weight)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
+  };
+  /** So many steps of a path, each an arc to where it lands. Landings next to each other have one label, in the ground. */
   function trail(kind, path, lift, steps, isNumbered) {
     const parts = [];
-    const numbered = [];
-    const last = Math.min(steps, path.length - 1);
-    const isApart = (place) => numbered.every((other) => Math.abs(x(other) - x(place)) > 20);
-    const count = (i) => {
-      if (!isNumbered || Math.abs(path[i]) > EDGE || !isApart(path[i]) || (i !== last && Math.abs(x(path[i]) - x(path[last])) <= 20)) return;
-      numbered.push(path[i]);
-      const off = 11 * Math.sign(path[i]) * Math.min(1, Math.abs(path[i])); // beside a wall, beneath the bottom
-      parts.push(svg("text", {
-        class: "clip-text clip-count", "text-anchor": "middle", x: number(x(path[i]) + off), y: number(y(lossAt(path[i])) + 21),
-      }, String(i)));
-    };
-    for (let i = 1; i <= last; i += 1) {
-      const isOut = Math.abs(path[i]) > EDGE;
-      const [from, to] = [[x(path[i - 1]), y(lossAt(path[i - 1]))], isOut ? [path[i] < 0 ? 3 : width - 3, 12] : [x(path[i]), y(lossAt(path[i]))]];
+    const groups = [];
+    const at = (i) => [x(path[i]), y(lossAt(path[i]))];
+    for (let i = 1; i <= steps; i += 1) {
+      const [from, to] = [at(i - 1), at(i)];
       const size = Math.abs(to[0] - from[0]);
       if (size >= 4) {
         const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
         const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
         parts.push(svg("path", {
           class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
-          d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(isOut ? to[1] : top)} ${to.map(number).join(" ")}`,
+          d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
         }));
       }
-      const side = path[i] < 0 ? 1 : -1;
-      parts.push(isOut
-        ? svg("path", { class: "clip-gone", d: `M${to[0]} ${to[1]}l${9 * side} -6M${to[0]} ${to[1]}l${9 * side} 6` })
-        : svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
-      count(i);
+      parts.push(svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
+      const group = groups.at(-1);
+      if (group && Math.hypot(at(group.first)[0] - to[0], at(group.first)[1] - to[1]) < NEAR) group.last = i;
+      else groups.push({ first: i, last: i });
     }
+    if (isNumbered) parts.push(...groups.map(({ first, last }) => {
+      const [label, isBeside] = [first === last ? String(first) : `${first}–${last}`, path[first] > 1.02]; // the wall
+      const [left, top] = at(first);
+      return svg("text", {
+        class: "clip-text clip-count", "text-anchor": isBeside ? "start" : "middle",
+        x: number(isBeside ? Math.min(left + 8, width - 8 * label.length) : left), y: number(top + (isBeside ? 14 : 21)),
+      }, label);
+    }));
     return parts;
   }
 
   function paint() {
     if (width === 0 || shown === null) return;
-    const { start, clip, clips } = shown;
+    const { start, clip, clips, slope } = shown;
     picture.dataset.clips = String(clips);
-    const heights = PLACES.map(lossAt);
-    curve.setAttribute("d", linePath(PLACES, heights, x, y));
-    ground.forEach((part, i) => part.setAttribute("d", `${linePath(PLACES, heights, x, (value) => y(value) + DEPTHS[i])}V${high}H0Z`));
-    loss.setAttribute("y", high - 12);
-    weight.setAttribute("x", width - 12);
-    weight.setAttribute("y", high - 12);
+    curve.setAttribute("d", lossLine());
+    ground.forEach((part, i) => {
+      part.setAttribute("d", `${lossLine()}H${width}V${high - DEPTHS[i]}H0Z`);
+      part.setAttribute("transform", `translate(0 ${DEPTHS[i]})`);
+    });
+    [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
+    ticks.forEach((tick) => tick.setAttribute("x", number(x(Number(tick.textContent)))));
+    name.setAttribute("x", number(x(0.75)));
 
     // where both go the same way, two arcs are seen; a ball that is down stays there
-    free.replaceChildren(...(start === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips)));
-    kept.replaceChildren(...(start === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), true)));
+    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips);
+    const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), true);
+    free.replaceChildren(...ofFree);
+    kept.replaceChildren(...ofKept);
 
-    const ofSlopes = (marked === "slopes" ? shown.free.slice(0, freeSteps + 1) : []).filter((place) => Math.abs(place) <= EDGE).flatMap((place) => [
-      svg("path", { class: "clip-tangent", d: tangent(place) }),
+    const ofSlopes = marked !== "slopes" ? [] : [[start, 20], [shown.free[1], -10]].flatMap(([weight, beneath]) => [
+      svg("path", { class: "clip-tangent", d: tangent(weight) }),
       svg("text", {
-        class: "clip-text clip-slope-text", "text-anchor": place < 0 ? "start" : "end",
-        x: number(x(place) + (place < 0 ? 26 : -26)), y: number(y(lossAt(place)) + 14),
-      }, t("slope_there", { slope: Math.abs(slopeAt(place)).toFixed(1) })),
+        class: "clip-text clip-slope-text", "text-anchor": "end", x: number(x(weight) - 18), y: number(y(lossAt(weight)) + beneath),
+      }, t("slope_there", { slope: slopeIn(slopeAt(weight)) })),
     ]);
-    const level = number(y(shown.loss));
-    const ofWidth = marked !== "width" || start === 0 ? [] : [
-      svg("path", { class: "clip-width", d: `M${number(x(-start))} ${level}H${number(x(start))}M${number(x(-start))} ${level - 5}v10` }),
-      svg("text", { class: "clip-text clip-width-text", "text-anchor": "middle", x: number(x(0)), y: level - 6 }, t("width_there", { width: (2 * Math.abs(start)).toFixed(1) })),
+    const ofLetters = marked !== "letters" ? [] : [
+      svg("path", { class: "clip-longer", d: lossLine(MORE_LETTERS) }),
+      svg("text", { class: "clip-text clip-longer-text", "text-anchor": "end", x: number(x(1.04)), y: number(y(1.5)) }, t("letters", { letters: MORE_LETTERS })),
     ];
-    marks.replaceChildren(...ofSlopes, ...ofWidth);
-    hint.style.display = asksToDrag && marked === "" && start > 1 ? "" : "none";
-    hint.setAttribute("x", number(x(start) - 34));
-    hint.setAttribute("y", number(y(shown.loss) + 18));
-    const isOut = shown.freeEnd === "out" && freeSteps >= shown.free.length - 1;
-    out.textContent = isOut ? t("out", { step: shown.free.length - 1 }) : "";
-    const isLeft = shown.free.at(-1) < 0;
-    out.setAttribute("x", number(x(isLeft ? -3.75 : 3.75)));
-    out.setAttribute("y", 42);
-    out.setAttribute("text-anchor", isLeft ? "start" : "end");
+    marks.replaceChildren(...ofSlopes, ...ofLetters);
+    hint.style.display = asksToDrag && marked === "" && shown.loss > 1 ? "" : "none";
+    hint.setAttribute("x", number(x(start) - 20));
+    hint.setAttribute("y", number(y(shown.loss) + 22));
 
     const [middle, edge] = [high + 28, MARGIN + long(clip)];
     track.setAttribute("d", `M${MARGIN} ${middle}H${number(MARGIN + long(range.max))}`);
     bar.setAttribute("d", `M${MARGIN} ${middle - 8}v16M${MARGIN} ${middle}H${number(edge)}`);
     limit.setAttribute("transform", `translate(${number(edge)} ${middle})`);
     limit.setAttribute("aria-valuenow", clip);
-    limit.setAttribute("aria-valuetext", clip.toFixed(1));
-    limitText.textContent = clips ? t("limit_is", { clip: clip.toFixed(1) }) : t("limit_off");
+    limit.setAttribute("aria-valuetext", brief(clip));
+    limitText.textContent = clips ? t("limit_is", { clip: brief(clip), step: brief(clip * RATE) }) : t("limit_off");
     limitText.setAttribute("y", high + RULER - 6);
 
     ball.setAttribute("transform", `translate(${number(x(start))} ${number(y(shown.loss))})`);
     ball.setAttribute("aria-valuenow", start);
-    const at = { start: signed(start), loss: shown.loss.toFixed(2), slope: shown.slope.toFixed(2) };
+    const at = { start: brief(start), loss: shown.loss.toFixed(2), slope: slopeIn(slope) };
     ball.setAttribute("aria-valuetext", t("ball_value", at));
     picture.setAttribute("aria-label", t("picture_valley", { ...at, told: shown.told }));
   }
@@ -361,7 +361,7 @@ export function valleyPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
-    /** What an answered step marks until the ball is moved: the "slopes" where the one that is not clipped lands, the "width" of the valley, or nothing. */
+    /** What an answered step marks until the ball is moved: the "slopes" at the ball and where it lands, the loss of more "letters", or nothing. */
     mark,
     askToDrag: () => {
       asksToDrag = true;
