@@ -371,7 +371,10 @@ def test_the_letters_that_the_headline_speaks_of_are_bold(opened: tuple[Page, Re
         kind = "spaces" if text[place] == " " else "first letters" if text[place - 1] == " " else "later"
         kinds[kind].append(bits[place - 1])
     told = " ".join(f"{kind} {sum(costs) / len(costs):.1f}" for kind, costs in kinds.items())
-    expect(widget.locator(".map-kinds")).to_have_text(f"average bits: {told}")
+    expect(widget.locator(".map-kinds")).to_have_text(f"mean bits: {told}")
+    ink = "(all) => all.map((e) => getComputedStyle(e).getPropertyValue('--map-ink') !== '')"
+    assert widget.locator(".map-kind").evaluate_all(ink) == [False, True, True], "the legend has it too"
+    assert letters.evaluate_all(ink)[1:] == [text[i - 1] != " " for i in range(1, len(text))]
     widget.get_by_role("slider", name="Training").press("Home")
     assert letters.evaluate_all(bold) == ""
 

@@ -130,7 +130,10 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
       letters[0]?.classList.add("map-given");
-      letters.forEach((letter, i) => letter.classList.toggle("map-first", i > 0 && model.text[i - 1] === " " && model.text[i] !== " "));
+      letters.forEach((letter, i) => {
+        letter.classList.toggle("map-first", i > 0 && model.text[i - 1] === " " && model.text[i] !== " ");
+        letter.classList.toggle("map-space", model.text[i] === " ");
+      });
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
@@ -149,7 +152,11 @@ export function mapPanel({ t, signal, onPlace }) {
     blind.textContent = t("blind_guess", { characters: model.vocab.length });
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
-    text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
+    const told = model.count > 0 ? finding(model) : "";
+    for (const all of [text, kinds]) { // the headline speaks of them
+      all.classList.toggle("map-firsts", told === "words");
+      all.classList.toggle("map-spaces", told === "spaces");
+    }
     const averages = Object.entries(model.count < 1 ? {} : bitsByPlace(model.text, bits)).filter(([, { count }]) => count > 0);
     kinds.replaceChildren(...(averages.length < 2 ? ["\u00a0"] : [t("kinds"), ...averages.flatMap(([kind, { mean }]) =>
       [" ", element("span", { class: `map-kind map-kind-${kind}` }, ...emphasised(t.raw(`kind_${kind}`), { bits: formatNumber(mean, 1) }))])]));
