@@ -71,14 +71,14 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     assert free[1] == pytest.approx(0.41, abs=0.01) and free[-1] - free[1] < 0.001
     assert kept[-1] == pytest.approx(1, abs=0.001)
     for widget, said in (
-        (Clipping(), "No step longer than 0.1: the ball comes down in 3 steps."),
-        (Clipping(clip=0.5), "No step longer than 0.005: safe but slow, the ball needs 25 steps."),
-        (Clipping(clip=60.0), "No step longer than 0.6: the ball still flies over the valley and needs 208 steps."),
-        (Clipping(start=0.8, clip=0.5), "No step longer than 0.005: the ball needs 38 steps."),
+        (Clipping(), "Slope limited to 10: the ball comes down in 3 steps."),
+        (Clipping(clip=0.5), "Slope limited to 0.5: safe but slow, the ball needs 25 steps."),
+        (Clipping(clip=60.0), "Slope limited to 60: the ball still flies over the valley and needs 208 steps."),
+        (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps."),
     ):
         assert widget.static_sentence() == said
         assert widget.paths[0] != widget.paths[1]
-    for start, said in ((1.03, "comes down in 2 steps"), (0.3, "slope is small, the ball needs more than 10,000")):
+    for start, said in ((1.03, "comes down in 2 steps"), (0.3, "slope is small, the ball needs more than 10\u202f000")):
         widget = Clipping(start=start)
         assert widget.paths[0] == widget.paths[1]
         assert widget.static_sentence().startswith("The limit 10 cuts no step") and said in widget.static_sentence()

@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 from d2lrnn.widgets.base import Explorable, module, stylesheet
-from d2lrnn.widgets.picture import Picture, color
+from d2lrnn.widgets.picture import Picture, color, format_number
 from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["Clipping"]
@@ -144,8 +144,8 @@ class Clipping(Explorable):
         words, down = Words(self._words), self.steps_down[1]
         key = "none" if self.start in (0, 1) else f"{'same' if free == kept else 'kept'}_{_end(kept, down)}"
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
-        steps = words(count, count=f"{_PATIENCE if down is None else down:,}")
-        return words(f"now_{key}", clip=_brief(self.clip), step=_brief(self.clip * _RATE), kept=steps)
+        steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))
+        return words(f"now_{key}", clip=_brief(self.clip), kept=steps)
 
     def static_picture(self) -> str:
         """The loss, and the steps of both balls."""

@@ -1,7 +1,7 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
-import { buttonControl, element, explorable, svg } from "../ui.mjs";
-import { brief, derive, MORE_LETTERS, PATIENCE, RATE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { buttonControl, element, explorable, formatNumber, svg } from "../ui.mjs";
+import { brief, derive, MORE_LETTERS, PATIENCE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -9,11 +9,11 @@ import SPEC from "./spec.json" with { type: "json" };
 function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, cuts, clip, clips }, t, isFirst = false) {
   const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "thrown" ? ["now_press"] : [])];
   const keys = slope === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
-  return [keys, { clip: brief(clip), step: brief(clip * RATE), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
+  return [keys, { clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
 }
 
 /** A number of steps in words. */
-const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "steps_one" : "steps_many", { count: (count ?? PATIENCE).toLocaleString("en") });
+const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "steps_one" : "steps_many", { count: formatNumber(count ?? PATIENCE, 0) });
 
 /** How many steps a ball needs, for the button that shows them. */
 function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, t) {
@@ -83,8 +83,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     { far: stepsOf(far.keptDown, t), least: brief(controls.clip.min), slow: stepsOf(slow.keptDown, t) },
     { times: Math.round(long / short), long: slopeIn(long), short: slopeIn(short) },
   ];
+  // No outcome speaks of the plane.
   const guided = guidedSteps({
-    t, state, steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(keptDown, t) }, {}][i], onReset, say, signal,
+    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(keptDown, t) }, {}][i], onReset, say, signal,
     set: (values) => {
       loss.mark("");
       set(values);
