@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def averages(python: Windows, *, asked: bool = False) -> str:
     kept, empty = map(per_cent, python.average_guesses[0])
     if not python.carries_state and not asked and int(empty[:-1]) - int(kept[:-1]) < 3:  # a draw that shows no harm
         return (
-            f"Only {python.num_minibatches - 1} jumps, so luck counts: here the right letter gets a chance of"
+            f"Only {python.num_minibatches - 1} jumps, so luck counts: here the framed letters get"
             f" {kept} with memory kept, {empty} emptied."
         )
     now, other = (kept, f"Emptied: {empty}.") if python.memory == "kept" else (empty, f"Kept: {kept}.")
@@ -101,7 +102,7 @@ def averages(python: Windows, *, asked: bool = False) -> str:
         (False, "empty"): "Jump, memory emptied",
         (False, "kept"): "Jump, memory kept",
     }[python.carries_state, python.memory]
-    told = f"{begin}: the first guess gives the right letter a chance of {now} on average."
+    told = f"{begin}: the framed letters get a chance of {now} on average."
     return told if asked else f"{told} {other}"
 
 
@@ -115,7 +116,7 @@ def check_lines(widget: Locator, python: Windows, *, hidden: bool = False) -> No
         pasts = ["", *(text[: start + python.num_steps][-4:] for start in starts[:-1])]
     assert found == [past + text[start : start + python.num_steps] for past, start in zip(pasts, starts)]
     level = "(all) => all.map((e) => +getComputedStyle(e).getPropertyValue('--win-level'))"
-    tints = widget.locator(".win-cell").evaluate_all(level)
+    tints = widget.locator(".win-page .win-cell").evaluate_all(level)
     pieces = [Windows(**cut_of(python), minibatch=k + 1).guesses for k in range(len(starts))]
     chances = [guess[python.memory == "empty"] for piece in pieces for guess in piece[:-1]]
     assert tints == pytest.approx([min(1, -math.log2(chance) / 8) for chance in chances], abs=2e-3)
@@ -126,6 +127,32 @@ def check_lines(widget: Locator, python: Windows, *, hidden: bool = False) -> No
     assert guesses(widget) == said
     assert arrays(widget) == expected(python)
     expect(widget.locator(".win-state")).to_have_text(python._state_words(Words("windows"), 0))
+
+
+def next_starts(seed: int) -> list[int]:
+    """Where the next six pieces begin, by jumps, that guess the c of "clock"."""
+    found: list[int] = []
+    while len(found) < 6:
+        found += [start for (start,) in Windows(sampling="random", seed=seed).starts if start < 12 <= start + 11]
+        seed += 1
+    return found[:6]
+
+
+def check_meetings(widget: Locator, starts: list[int]) -> None:
+    """The c of "clock", read once for each of these starts: its cut, what was read since, its tint and chance."""
+    rows = widget.locator(".win-met-row")
+    found = rows.evaluate_all(
+        """(all) => all.map((e) => { const [text, right, chance, bar] =
+            [".win-met-text", ".win-cell", ".win-chance", ".win-chance-bar"].map((x) => e.querySelector(x));
+          return [text.textContent, [...e.querySelectorAll(".win-known")].map((x) => x.textContent).join(""),
+            right.textContent, +text.style.getPropertyValue("--win-at"), chance.textContent,
+            +right.style.getPropertyValue("--win-level"), parseFloat(bar.style.width)]; })"""
+    )
+    text = "the tide clock"
+    for (letters, read, right, cut, chance, tint, bar), start in zip(found, starts, strict=True):
+        p = Windows(offset=start, minibatch=1).guesses[11 - start][1]
+        assert [letters, read, right, cut, chance] == [text, text[start:12], "c", start, per_cent(p)]
+        assert tint == pytest.approx(min(1, -math.log2(p) / 8), abs=2e-3) and bar == pytest.approx(100 * p, abs=0.01)
 
 
 def cut_of(python: Windows) -> dict[str, object]:
@@ -272,7 +299,7 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
     check_lines(widget, Windows(sampling="random", memory="kept", seed=Windows().seed + 1))
     widget.get_by_role("button", name="Read on", exact=True).click()
     expect(again).to_be_hidden()
-    assert averages(Windows()).endswith("right letter a chance of 11% on average. Kept: 38%.")
+    assert averages(Windows()).endswith("a chance of 11% on average. Kept: 38%.")
     show(page, tmp_path, Windows(sampling="random", seed=8, memory="kept"))
     expect(now).to_have_text(re.compile("a chance of 21% on average.$"))  # the other memory was never switched on
     widget.get_by_role("button", name="emptied", exact=True).click()
@@ -311,11 +338,18 @@ def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: 
     widget.locator(".win-piece").nth(2).locator(".win-past").click()
     chosen(3, 1, "r")
     expect(widget.locator(".win-strong > .win-guess-name")).to_have_text("memory kept")  # the one that is switched on
-    # the column of first guesses is framed, from the first line to the last
-    frame, first = (widget.locator(name).first.bounding_box() for name in (".win-frame", ".win-cell"))
-    last = widget.locator(".win-piece").last.bounding_box()
-    assert abs(frame["x"] + 3 - first["x"]) < 1 and abs(frame["width"] - 6 - first["width"]) < 1
-    assert frame["y"] <= first["y"] and frame["y"] + frame["height"] >= last["y"] + last["height"]
+    # the first guesses that the averages are of are framed: those of the lines from the second on, without a gap
+    frames = widget.locator(".win-piece").evaluate_all(
+        """(all) => all.map((line) => { const first = line.querySelector(".win-cell");
+          const { top, height } = first.getBoundingClientRect(), frame = getComputedStyle(first, "::before");
+          return frame.content !== "none" && [top + parseFloat(frame.top), top + height - parseFloat(frame.bottom),
+            frame.borderLeftWidth, frame.borderRightWidth, frame.borderTopWidth, frame.borderBottomWidth]; })"""
+    )
+    assert frames[0] is False and len(frames) == 12
+    for (_, end, *_), (begin, *_) in pairwise(frames[1:]):
+        assert begin <= end + 0.5
+    sides = [["2px", "2px", "2px", "0px"], *[["2px", "2px", "0px", "0px"]] * 9, ["2px", "2px", "0px", "2px"]]
+    assert [frame[2:] for frame in frames[1:]] == sides
     # all lines of a long text are there
     widget = show(page, tmp_path, Windows(length=1200, num_steps=5))
     page_box = widget.locator(".win-page")
@@ -532,25 +566,28 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     region = widget.get_by_role("status")
     random = {"sampling": "random"}
     asked = [Windows(), Windows(**random), Windows()]
-    shown = [Windows(memory="kept"), Windows(**random, memory="kept"), Windows(**random, minibatch=6)]
-    met = []  # each first letter from the second line on, over all starts of a line that has room
-    for (first,) in Windows().starts[1:]:
-        found = [Windows(offset=s, minibatch=1).guesses[first - s][1] for s in range(first - 10, min(first, 121) + 1)]
-        met.append(sum(found) / len(found))
-    jumped = sum(met) / len(met)
+    shown = [Windows(memory="kept"), Windows(**random, memory="kept"), Windows(**random)]
+    # the c of "clock", by the number of the letters before it that are read
+    met = [Windows(offset=start, minibatch=1).guesses[11 - start][1] for start in range(1, 12)]
+    average = sum(met) / len(met)
     outcomes = [
-        "It knows how the cut word began: the first guess gives the right letter a chance of 38% on average, not 11%."
+        "It knows how the cut word began: the framed letters get 38% on average, not 11%."
         " So where the text goes on, keep the memory.",
-        "The memory is of another place, so it misleads: 13% on average, not 18%. So after a jump, empty it.",
-        "Reading on, the same first letters are guessed from one letter alone, every time: 11%."
-        f" With jumps they get {per_cent(jumped)}."
-        " With the memory kept, reading on has no such problem.",
+        "The memory is of another place, so on average it misleads: the framed letters get 13%, not 18%."
+        " So after a jump, empty it.",
+        "Reading on, c has only o before it, every time: 1%."
+        f" With jumps it mostly has more: {per_cent(average)} on average."
+        " With the memory kept, reading on gives it 52%.",
     ]
+    now_on = "Read on: the memory is always emptied before the same o. So c gets 1%."
+    now_jumps = f"Jump: the memory is emptied elsewhere each time. So c gets {per_cent(average)} on average."
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 1), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(outcome).to_be_hidden()
         is_open = step < 2  # of the memory kept
-        expect(now).to_have_text(averages(asked[step], asked=is_open))
+        expect(now).to_have_text(averages(asked[step], asked=True) if is_open else now_on)
+        if step == 2:
+            check_meetings(widget, [11] * 6)
         empty = per_cent(asked[step].first_guess[1])
         kept = "?" if is_open else per_cent(asked[step].first_guess[0])
         assert [row[-1] for row in guesses(widget)] == [kept, empty], "what is asked is not shown"
@@ -559,56 +596,22 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(outcome).to_contain_text(f"Right. {expected_outcome}")
         if step < 2:
             check_lines(widget, shown[step])
-        expect(now).to_have_text(
-            averages(shown[step])
-            if is_open
-            else "The same first letters get a chance of 11% by reading on,"
-            f" of {per_cent(jumped)} by jumps, on average."
-        )
-        expect(widget.locator(".win-passes")).to_be_visible(visible=step == 2)
-    # the letter of the answer and its neighbours, by reading on and three readings that jump; its mean over all starts
-    text = "".join(Windows().tokens)
-    assert text[:13] == "the tide cloc"
-    found = widget.locator(".win-meeting")
-    readings = [Windows(**random, seed=Windows().seed + i) for i in range(3)]
-
-    def check_readings(place: int) -> list[bool]:
-        """Letters about this place are cut, told, left out as Python's pieces are; return where its own is left out."""
-        begin = max(0, min(place - 11, len(text) - 18))
-        for i, cut in enumerate([Windows(), *readings]):
-            cuts, chances = [], {}
-            for k, (start,) in enumerate(cut.starts):
-                cut.minibatch = k + 1
-                if start + 1 not in chances:
-                    cuts.append(start - begin)
-                for n, (_, empty) in enumerate(cut.guesses):
-                    chances.setdefault(start + 1 + n, empty)
-            cells = found.nth(i).locator(".win-cell")
-            assert "".join(cells.all_text_contents()).replace("\u2423", " ") == text[begin : begin + 18]
-            drawn = cells.evaluate_all(
-                """(all) => all.map((e) => [e.classList.contains("win-cut"), /win-unread|win-given/.test(e.className),
-                  Number(e.style.getPropertyValue("--win-level"))])"""
-            )
-            assert [n for n, (is_cut, *_) in enumerate(drawn) if is_cut] == sorted(c for c in cuts if 0 <= c < 18)
-            for n, (_, is_out, tint) in enumerate(drawn):
-                assert is_out == (begin + n not in chances)
-                bits = 0 if is_out else -math.log2(chances[begin + n])
-                assert tint == pytest.approx(min(1, bits / 8), abs=2e-3)
-            own = chances.get(place)
-            expect(found.nth(i).locator(".win-chance")).to_have_text("left out" if own is None else per_cent(own))
-        return [all(not s < place <= s + 11 for (s,) in cut.starts) for cut in readings]
-
-    assert not any(check_readings(12))
-    chances = [Windows(offset=start, minibatch=1).guesses[11 - start][1] for start in range(1, 12)]
-    expect(found.nth(4).locator(".win-chance")).to_have_text(per_cent(sum(chances) / 11))
-    expect(widget.locator(".win-page .win-here")).to_have_text("c")
-    expect(found.locator(".win-here")).to_have_text(["c"] * 4)
-    widget.locator(".win-piece").nth(5).locator(".win-cell").first.click()  # the first space of “harbour at low”
-    assert 0 < sum(check_readings(shown[2].starts[5][0] + 1)) < 3
-    widget.get_by_role("button", name="kept", exact=True).click()  # and the memory misleads here too
-    expect(widget.locator(".win-passes")).to_be_hidden()
-    expect(now).to_have_text(averages(Windows(**random, memory="kept")))
-    expect(now).to_contain_text("Jump, memory kept")
+        expect(now).to_have_text(averages(shown[step]) if is_open else now_jumps)
+        for part, is_there in ((".win-met", not is_open), (".win-block", is_open), (".win-guesses", is_open)):
+            expect(widget.locator(part)).to_be_visible(visible=is_there)
+    check_meetings(widget, next_starts(Windows().seed))
+    expect(widget.locator(".win-met-foot .win-chance")).to_have_text(per_cent(average))
+    widget.get_by_role("button", name="Jump anew").click()
+    check_meetings(widget, next_starts(Windows().seed + 5))  # five epochs have been read
+    expect(now).to_have_text(now_jumps)
+    widget.get_by_role("button", name="Read on", exact=True).click()
+    check_meetings(widget, [11] * 6)
+    expect(now).to_have_text(now_on)
+    assert not outcome.text_content().startswith("Before"), "it holds for both"
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    widget.get_by_role("button", name="kept", exact=True).click()  # its picture is of an empty memory
+    expect(widget.locator(".win-met")).to_be_hidden()
+    check_lines(widget, Windows(**random, memory="kept", seed=Windows().seed + 5))
     widget.get_by_role("button", name="Reset").click()
     check_lines(widget, Windows(), hidden=True)
     assert shape.inner_text() == fresh
@@ -624,7 +627,46 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     widget.locator(".win-cell").nth(55).click()  # another line is no other figure
     expect(outcome).to_have_text(re.compile("^No. It knows how the cut word began"))
     widget.get_by_role("button", name="Jump", exact=True).click()
-    expect(outcome).to_have_text(re.compile("^Before your change: No. It knows how the cut word began"))
+    expect(outcome).to_have_text(re.compile("^Your earlier guess: No. It knows how the cut word began"))
+
+
+def test_a_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    widget.locator(".d2lrnn-step-title").nth(2).click()
+    cuts = widget.get_by_role("slider", name="Where the lines begin")
+    drag(page, widget.locator(".win-met-row .win-cut").first, (-60, 0))
+    check_meetings(widget, [11] * 6)  # reading on, it is always there
+    # who presses what is asked about finds it himself
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    expect(widget.locator(".d2lrnn-question")).to_be_visible()
+    starts = next_starts(Windows().seed)
+    check_meetings(widget, starts)
+    letter = widget.locator(".win-met-letter").first.bounding_box()["width"]
+    drag(page, widget.locator(".win-met-row").nth(2).locator(".win-cut"), ((3 - starts[2]) * letter, 0))
+    check_meetings(widget, [*starts[:2], 3, *starts[3:]])
+    for key, cut in (
+        ("ArrowRight", 4),
+        ("ArrowLeft", 3),
+        ("ArrowLeft", 2),
+        ("Home", 1),
+        ("ArrowLeft", 1),
+        ("End", 11),
+        ("ArrowRight", 11),
+    ):
+        cuts.press(key)
+        check_meetings(widget, [*starts[:2], cut, *starts[3:]])
+    assert cuts.get_attribute("aria-valuetext") == "reading 3: the line begins with o, and c is found 1% likely"
+    cuts.press("ArrowUp")
+    cuts.press("Home")
+    check_meetings(widget, [starts[0], 1, 11, *starts[3:]])
+    widget.locator(".win-met-row .win-chance").first.click()  # a number is no place for a cut
+    check_meetings(widget, [starts[0], 1, 11, *starts[3:]])
+    widget.locator(".d2lrnn-answers button").first.click()
+    check_meetings(widget, [starts[0], 1, 11, *starts[3:]])
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(".win-met")).to_be_hidden()
+    expect(widget.locator(".win-block")).to_be_visible()
 
 
 def test_every_guess_of_the_piece_can_be_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -670,7 +712,7 @@ def test_numbers_ask_nothing_of_a_memory(opened: tuple[Page, Record], tmp_path: 
     widget = show(page, tmp_path, Windows(source="numbers"))
     expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^A network reads numbers in pieces"))
     question, block, text = (
-        widget.get_by_text("A line reads on"),
+        widget.get_by_text("Orange: a surprise."),
         widget.locator(".win-block"),
         widget.locator(".win-text"),
     )

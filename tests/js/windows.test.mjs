@@ -6,8 +6,8 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, firstMeetings, guessesIn, limits, lineOf, lineStarts, meanMeeting, memoriesAt, misleads,
-  networkIn, neverRead, percent, presetOf, readings, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
+  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, meetingOf, memoriesAt, misleads,
+  networkIn, neverRead, nextStarts, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
@@ -259,7 +259,7 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const words = ({ right }, i) => SPEC.words.en[`step_${i + 1}_answer_${right + 1}`];
-  assert.deepEqual(SPEC.steps.map(words), ["fade", "get stronger", "jump"]);
+  assert.deepEqual(SPEC.steps.map(words), ["a better chance", "a worse chance", "jump"]);
   const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
   for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
     const { averages: { bits, ...means } } = model;
@@ -282,25 +282,32 @@ test("the right answers of the steps are right", () => {
   for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
   // the third step: a letter that reading on guesses from one letter alone
   const before = shown(SPEC.steps[2].before);
-  const [place] = before.epoch[before.k].map((start) => start + 1);
-  assert.deepEqual(before.tokens.slice(place - 3, place + 2).join(""), "clock");
-  const [always, ...jumps] = readings(networkIn(WEIGHTS), other, [place - 11, place + 7], 3);
-  assert.equal(always.map(({ letter }) => letter).join(""), before.tokens.slice(place - 11, place + 7).join(""));
-  assert.deepEqual(always[11], { letter: "c", chance: before.guess.empty[0], isCut: false });
-  const cutsOf = (letters) => letters.flatMap(({ isCut }, i) => (isCut ? [i] : [])).join();
-  assert.equal(cutsOf(always), "10", "reading on, the cut stands before the o that is read");
-  assert.equal(new Set([always, ...jumps].map(cutsOf)).size, 4, "jumps cut elsewhere each time");
-  const start = other.epoch[other.k][0];
-  other.guess.empty.forEach((chance, i) => start + 1 + i < place + 7 && assert.equal(jumps[0][start + 12 + i - place].chance, chance, "the line that is shown has it"));
-  for (const letters of jumps) assert.ok(letters[11].chance > always[11].chance);
-  assert.ok(jumps.flat().some(({ chance }) => chance === null), "and leave letters out");
-  const starts = Array.from({ length: other.num_steps }, (_, i) => place - 1 - i);
-  const chances = starts.map((start) => chancesOf(networkIn(WEIGHTS), "", other.tokens.slice(start, place + 1).join("")).at(-1));
-  assert.ok(Math.abs(meanMeeting(networkIn(WEIGHTS), other, place) - chances.reduce((sum, p) => sum + p, 0) / 11) < 1e-12);
-  const { read, jumped } = firstMeetings(networkIn(WEIGHTS), before);
-  assert.ok(Math.abs(read - before.averages.empty[0]) < 1e-12 && jumped > 2 * read);
-  assert.equal(meanMeeting(networkIn(WEIGHTS), other, 1), chancesOf(networkIn(WEIGHTS), "", other.tokens.slice(0, 2).join("")).at(-1), "one start is before it");
-  assert.ok(starts.every((start) => start >= 0 && start <= other.tokens.length - other.num_steps - 1), "each of them can be drawn");
+  assert.deepEqual({ ...SPEC.steps[2].before, sampling: "random", seed: other.seed }, { ...SPEC.steps[2].state, offset: 0 }, "the order alone is changed");
+  const [start] = before.epoch[before.k];
+  const { from, letters, at, chances, average } = meetingOf(networkIn(WEIGHTS), before, start + 1);
+  assert.equal(letters.join(""), "the tide clock");
+  assert.deepEqual([letters[at], from + at], ["c", start + 1]);
+  assert.equal(chances[start - from], before.guess.empty[0]);
+  const cuts = Array.from({ length: before.num_steps }, (_, i) => i + 1);
+  assert.deepEqual(chances, [null, ...cuts.map((cut) => chancesOf(networkIn(WEIGHTS), "", letters.slice(cut, at + 1).join("")).at(-1))]);
+  assert.ok(cuts.every((cut) => chances[cut] >= chances[start - from]), "nowhere is it guessed worse");
+  assert.ok(Math.abs(average - cuts.reduce((sum, cut) => sum + chances[cut], 0) / cuts.length) < 1e-12 && average > 20 * chances[start - from]);
+  assert.ok(cuts.every((cut) => from + cut + other.num_steps < other.tokens.length), "each of these can be drawn");
+});
+
+test("pieces that come to a place, one epoch after the other", () => {
+  const on = shown();
+  assert.deepEqual(nextStarts(on, 12, 4).starts, [11, 11, 11, 11], "reading on, it is always the same");
+  const jump = shown({ sampling: "random" });
+  const { starts, seed } = nextStarts(jump, 12, 6);
+  const epochs = Array.from({ length: seed - jump.seed }, (_, i) => shown({ sampling: "random", seed: jump.seed + i }).epoch.flat());
+  assert.deepEqual(starts, epochs.flat().filter((start) => start < 12 && start + 11 >= 12).slice(0, 6));
+  assert.ok(new Set(starts).size > 3);
+  assert.equal(nextStarts(shown({ sampling: "random", seed: 9999 }), 12, 6).seed < 100, true, "after the last seed comes the first");
+  const counts = new Map();
+  for (const start of nextStarts(jump, 12, 3000).starts) counts.set(start, (counts.get(start) ?? 0) + 1);
+  assert.deepEqual([...counts.keys()].sort((a, b) => a - b), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  for (const count of counts.values()) assert.ok(Math.abs(count / 3000 - 1 / 11) < 0.02, "each as often");
 });
 
 test("tokens of each source", () => {

@@ -2,16 +2,15 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, firstMeetings, isApart, limits, meanMeeting, misleads, networkIn, percent, presetOf, readings, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, choicePanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
+import { caseOf, derive, isApart, limits, meetingOf, misleads, networkIn, nextStarts, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, choicePanel, guessPanel, linesPanel, meetingsPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
-const EPOCHS = 3; // with jumps, in which the third step shows a letter, and those before and after it
-const [BEFORE, AFTER] = [11, 7];
+const TIMES = 6; // that the third step shows its letter
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -119,6 +118,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       keep({ seed: nextSeed() });
     },
   });
+  const meetings = meetingsPanel({ t, signal, onAgain: () => keep({ seed: nextStarts(model, letterMet().place, TIMES).seed }) });
   let aim = 0; // the guess to be chosen in the line that comes
   const block = linesPanel({ t, signal, onChoose: (k, n) => {
     if (k === model.k) return guess.choose(n);
@@ -128,7 +128,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const choice = (name, choices, look) => choicePanel({
     ...look, signal, choices,
     onChoose: (value) => {
-      steps.leave();
+      if (!(name === "sampling" && isMeeting())) steps.leave();
       keep({ [name]: value });
       if (model) tell(); // also where it was chosen already
     },
@@ -165,56 +165,59 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
   });
 
-  const cutAgain = SPEC.steps[2];
-  const startOf = (cut) => derive({ ...state(), ...cut }).epoch[cut.minibatch - 1][0];
-  /** A letter and its neighbours as they are guessed by reading on and by jumps, and its average over these. */
-  const met = (cut, place) => {
-    const network = networkIn(cut.weights);
-    const from = Math.max(0, Math.min(place - BEFORE, cut.tokens.length - BEFORE - AFTER));
-    return { place, from, all: readings(network, cut, [from, from + BEFORE + AFTER], EPOCHS), average: meanMeeting(network, cut, place) };
-  };
-  let first = null; // what the third step tells of the letters that are guessed first: counted once, as its text is always the same
-  const firstLetters = () => {
-    if (first === null) {
-      const cut = derive({ ...state(), ...cutAgain.before });
-      const { read, jumped } = firstMeetings(networkIn(cut.weights), cut);
-      first = { read: percent(read), jumped: percent(jumped) };
+  const lastStep = SPEC.steps[2];
+  let met = null; // the letter of the third step, counted once, as its text is always the same
+  const letterMet = () => {
+    if (met === null) {
+      const cut = derive({ ...state(), ...lastStep.before });
+      const place = cut.epoch[cut.k][0] + 1;
+      const network = networkIn(cut.weights);
+      met = { ...meetingOf(network, cut, place), place, kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
     }
-    return first;
+    return met;
+  };
+  const wordsOfLetter = () => {
+    const { letters, at, kept, empty, average } = letterMet();
+    return { before: letters[at - 1], letter: letters[at], read: percent(empty), jumped: percent(average), kept: percent(kept) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
-    set: (values) => {
-      if (values === cutAgain.state) aim = startOf(cutAgain.before) - startOf(values); // the letter that is asked about
-      commit(values);
-    },
-    state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => name !== "minibatch")), // another line changes no outcome
+    set: commit,
+    // Another line changes no outcome, and that of the third step holds for both orders.
+    state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => !(steps.opened() === 2 ? ["minibatch", "sampling", "seed"] : ["minibatch"]).includes(name))),
     outcome: () => {
+      if (steps.opened() === 2) return wordsOfLetter();
       const { averages: { kept, empty } } = derive(state());
-      return { kept: percent(kept[0]), empty: percent(empty[0]), ...(steps.opened() === 2 && firstLetters()) };
+      return { kept: percent(kept[0]), empty: percent(empty[0]) };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   /** Whether the other memory's guesses are not told: it was never switched on, or a question asks for them. */
   const isHidden = () => model.lines !== null && (isAsked() || !seen.has(model.memory === "kept" ? "empty" : "kept"));
-  /** Whether the third step is answered, and the text cut as that has set it. */
-  const isCutAgain = () => steps.opened() === 2 && !steps.isAsking() && Object.entries(cutAgain.state).every(([name, value]) => name === "minibatch" || model[name] === value);
+  /** Whether the third step is open, and the figure as it has set it; the order is what it asks about. */
+  const isMeeting = () => steps.opened() === 2 && model.sampling !== "adjoining"
+    && Object.entries(lastStep.before).every(([name, value]) => ["minibatch", "sampling"].includes(name) || model[name] === value);
+  const meetingWords = () => [`cuts_${model.carries ? "on" : "jump"}`, wordsOfLetter()];
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    if (isCutAgain()) return emphasised(t.raw("now_cut"), firstLetters());
-    const told = model.lines !== null ? sentencesOfLines(model, isHidden())
+    const told = isMeeting() ? [meetingWords()] : model.lines !== null ? sentencesOfLines(model, isHidden())
       : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
     return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
   };
   const tell = () => {
-    guess.draw(model, isHidden(), aim, isCutAgain() ? (place) => met(model, place) : null);
+    guess.draw(model, isHidden(), aim);
+    root.classList.toggle("win-meets", isMeeting());
+    if (isMeeting()) {
+      const { place, from } = letterMet();
+      meetings.draw(letterMet(), nextStarts(model, place, TIMES).starts.map((start) => start - from), !model.carries);
+    }
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
     if (model.lines !== null) block.draw(model, guess.chosen());
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
-    measured.replaceChildren(...["measured", model.lines !== null ? "measured_lines" : "measured_little", "measured_jumps"].map((line) => element("p", {}, t(line))));
+    measured.replaceChildren(...["measured", model.lines !== null ? "measured_lines" : "measured_little", "measured_jumps", "measured_cuts"].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
@@ -232,7 +235,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const leadQuestion = element("span", {});
   const measured = element("div", { class: "win-title win-measured" });
   const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
-  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node);
+  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node, meetings.node);
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
@@ -272,7 +275,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = given;
     if (model.lines === null) steps.leave(); // its question is of lines
     if (model.lines !== null) seen.add(model.memory);
-    model.isHidden = isHidden();
+    model.told = isMeeting() ? [meetingWords()] : model.lines !== null ? sentencesOfLines(model, isHidden()) : null;
     const { epoch, k } = model;
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);
@@ -312,7 +315,7 @@ export default explorable({
   spec: SPEC, data: ["text", "weights"], derive, repair, build,
   spoken: (model, t) => {
     if (model.epoch.length === 0) return tooShort(t, model);
-    if (model.lines !== null) return sentencesOfLines(model, model.isHidden).map(([key, values]) => t(key, values)).join(" ");
+    if (model.told !== null) return model.told.map(([key, values]) => t(key, values)).join(" ");
     return t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) });
   },
 });

@@ -166,41 +166,27 @@ export function guessesIn(network, model, k, count = model.num_steps) {
 }
 
 /**
- * The letters from place `from` to `to`, as they are guessed with an empty memory by reading on, and by each of `count` epochs that jump, the first
- * of them this one: lists of { letter, chance, isCut }. A letter is guessed in the first piece that comes to it, and its chance is null where none
- * does; a cut is where such a piece begins.
+ * A letter and the letters about it: { letters, at, chances, average }. `at` is its place among these, `chances` how likely it is, with an empty memory,
+ * where its piece begins at each of the letters before it but the first; random windows begin at each of these as often, so `average` is that of many.
  */
-export function readings(network, model, [from, to], count) {
-  const { tokens, num_steps, seed } = model;
-  const cuts = [{ ...model, sampling: "sequential" }, ...Array.from({ length: count }, (_, i) => ({ ...model, seed: (seed + i) % (CONTROLS.seed.max + 1) }))];
-  return cuts.map((cut) => {
-    const letters = tokens.slice(from, to + 1).map((letter) => ({ letter, chance: null, isCut: false }));
-    for (const [start] of epochStarts(tokens.length, cut)) {
-      if (start + num_steps < from || start > to) continue;
-      chancesOf(network, "", tokens.slice(start, start + num_steps + 1).join("")).forEach((chance, i) => {
-        const letter = letters[start + 1 + i - from];
-        if (!letter || letter.chance !== null) return;
-        letter.chance = chance;
-        if (i === 0 && start >= from) letters[start - from].isCut = true;
-      });
-    }
-    return letters.slice(0, to - from); // the letter after them says whether the last one is cut
-  });
+export function meetingOf(network, { tokens, num_steps }, place) {
+  const from = place - num_steps - 1;
+  const letters = tokens.slice(from, tokens.indexOf(" ", place));
+  const at = place - from;
+  const chances = Array.from({ length: at }, (_, cut) => (cut === 0 ? null : chancesOf(network, "", letters.slice(cut, at + 1).join("")).at(-1)));
+  return { from, letters, at, chances, average: mean(chances.slice(1)) };
 }
 
-/** The mean chance of a letter, with an empty memory, over all starts of a piece that come to it: random windows draw each as often. */
-export function meanMeeting(network, { tokens, num_steps }, place) {
-  const starts = Array.from({ length: num_steps }, (_, i) => place - 1 - i).filter((start) => start >= 0 && start + num_steps < tokens.length);
-  return mean(starts.map((start) => chancesOf(network, "", tokens.slice(start, place + 1).join("")).at(-1)));
-}
-
-/** The chances, with an empty memory, of the letters that are guessed first where pieces read on: { read, jumped }, by reading on and by jumps. */
-export function firstMeetings(network, model) {
-  const firsts = model.epoch.slice(1).map(([start]) => start + 1); // the first piece has no memory to lose
-  return {
-    read: mean(firsts.map((place) => chancesOf(network, "", model.tokens.slice(place - 1, place + 1).join("")).at(-1))),
-    jumped: mean(firsts.map((place) => meanMeeting(network, model, place))),
-  };
+/** Where the next `count` pieces begin that come to a place, in this epoch and those after it, and the seed of the epoch after these: { starts, seed }. */
+export function nextStarts(model, place, count) {
+  const { tokens, num_steps } = model;
+  const starts = [];
+  let { seed } = model;
+  while (starts.length < count) {
+    starts.push(...epochStarts(tokens.length, { ...model, seed }).flat().filter((start) => start < place && place <= start + num_steps));
+    seed = (seed + 1) % (CONTROLS.seed.max + 1);
+  }
+  return { starts: starts.slice(0, count), seed };
 }
 
 /** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */

@@ -347,13 +347,11 @@ const tail = (text, most) => (text.length <= most ? text : most < 2 ? "â€¦" : `â
 /**
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
  * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on.
- * `draw(model, isHidden, at, passes)`: whether the other memory is not told yet; a new piece begins with guess `at`; `passes(place)`, if any, is shown
- * instead of the two memories: the letters about it as they are guessed by reading on, and by epochs that jump.
+ * `draw(model, isHidden, at)`: whether the other memory is not told yet; a new piece begins with guess `at`.
  */
 export function guessPanel({ t, signal, onChoose, onAgain }) {
   const title = element("p", { class: "win-guess-title" });
   const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
-  const met = element("div", { class: "win-passes" });
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
@@ -362,46 +360,24 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     return [name, { seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
-  const node = element("div", { class: "win-guesses" }, title, again, ...Object.values(lines).map((line) => line.node), met);
+  const node = element("div", { class: "win-guesses" }, title, again, ...Object.values(lines).map((line) => line.node));
   const every = element("div", { class: "win-every" }, element(
     "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
   ), letters);
   let model = null;
   let isHidden = false;
   let chosen = 0;
-  let passes = null;
   const columns = [];
   let told = ""; // the piece that was told last
 
   const titleWords = () => {
-    if (passes !== null) return t("passes", { right: visibleCharacter(model.guess.text[chosen + 1]) });
     if (model.lines !== null) return t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
     return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
-  };
-  /** The letters about the chosen one, as they were guessed in one reading of the story; its own chance at the end. */
-  const reading = (letters, at, name) => element("p", { class: "win-meeting" },
-    element("span", { class: "win-guess-name" }, name),
-    element("span", { class: "win-strip", "aria-hidden": "true" }, ...letters.map(({ letter, chance, isCut }, i) => element("span", {
-      class: `win-cell${isCut ? " win-cut" : ""}${chance !== null ? "" : isCut ? " win-given" : " win-unread"}${i === at ? " win-here" : ""}`, style: `--win-level: ${chance === null ? 0 : level(surprise(chance))}`,
-    }, ...visibleSpaces(letter)))),
-    element("b", { class: "win-chance" }, letters[at].chance === null ? t("left_out") : percent(letters[at].chance)));
-  const writePasses = () => {
-    for (const each of Object.values(lines)) each.node.hidden = passes !== null;
-    again.hidden = passes !== null;
-    met.hidden = passes === null;
-    if (passes === null) {
-      met.replaceChildren();
-      return;
-    }
-    const { place, from, all, average } = passes(model.epoch[model.k][0] + chosen + 1);
-    met.replaceChildren(...all.map((letters, i) => reading(letters, place - from, i === 0 ? t("pass_on") : t("pass_jump", { nth: i }))),
-      element("p", { class: "win-meeting" }, element("span", { class: "win-guess-name" }, t("pass_jumps")), element("b", { class: "win-chance" }, percent(average))));
   };
   const write = () => {
     const { guess } = model;
     const { memory, text } = guess;
     title.textContent = titleWords();
-    writePasses();
     const isTold = isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
@@ -425,8 +401,8 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
       letter: visibleCharacter(text[chosen]), n: chosen + 1, count: columns.length, kept: percent(guess.kept[chosen]), empty: percent(guess.empty[chosen]),
     }));
   };
-  const draw = (given, isOtherHidden, at = 0, asPasses = null) => {
-    [model, isHidden, passes] = [given, isOtherHidden, asPasses];
+  const draw = (given, isOtherHidden, at = 0) => {
+    [model, isHidden] = [given, isOtherHidden];
     const { guess, lines: asLines, k, num_steps } = model;
     node.hidden = guess === null; // there is no network for numbers
     every.hidden = guess === null || asLines !== null;
@@ -474,13 +450,12 @@ export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
   const memory = element("span", { class: "win-head-memory" }, t("head_memory"));
   const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
-  const frame = element("span", { class: "win-frame", "aria-hidden": "true" }); // around the column of first guesses
-  const node = element("div", { class: "win-block" }, heads, page, frame);
+  const node = element("div", { class: "win-block" }, heads, page);
   const rows = [];
   let model = null;
   let chosen = 0;
 
-  const cells = (count) => Array.from({ length: count }, () => element("span", { class: "win-cell" }));
+  const cells = (count) => Array.from({ length: count }, (_, i) => element("span", { class: i === 0 ? "win-cell win-framed" : "win-cell" })); // the first guesses
   /** As many lines, and as many letters in each, as there are. */
   const lay = () => {
     const { lines, num_steps } = model;
@@ -541,6 +516,101 @@ export function linesPanel({ t, signal, onChoose }) {
     event.preventDefault();
     const next = places[event.key];
     if (next >= 0 && next <= last) choose(Math.floor(next / letters), next % letters);
+  }, { signal });
+  return { node, draw };
+}
+
+// ---- one letter, met again and again ----
+
+/**
+ * A letter and those about it, once for each time that it is read: where its line begins, what has been read since, and how likely it is.
+ * `draw({ letters, at, chances, average }, cuts, isFree)`: the cuts, and whether each of them can be dragged. `onAgain()` hears that other cuts are wanted.
+ */
+export function meetingsPanel({ t, signal, onAgain }) {
+  const key = element("p", { class: "win-met-key", "aria-hidden": "true" },
+    element("span", {}, element("i", { class: "win-cut" }), t("cuts_cut")), element("span", {}, element("i", { class: "win-known" }), t("cuts_known")), element("span", { class: "win-met-drag" }, t("cuts_drag")));
+  const head = element("span", {});
+  const chance = element("span", {});
+  const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
+  const again = buttonControl({ label: t("again"), class: "d2lrnn-button", signal, onPress: onAgain });
+  const average = element("b", { class: "win-chance" });
+  const node = element("div", { class: "win-met" }, element("p", { class: "win-met-head" }, head, chance), key, page,
+    element("p", { class: "win-met-foot" }, again, element("span", {}, t("cuts_average")), average));
+  let met = null;
+  let cuts = [];
+  let isFree = false;
+  let given = "";
+  let chosen = 0;
+  let rows = [];
+
+  const makeRow = () => {
+    const letters = met.letters.map((letter, i) => element("span", { class: i === met.at ? "win-cell win-framed" : "win-met-letter" }, ...visibleSpaces(letter)));
+    const bar = element("span", { class: "win-chance-bar" });
+    const value = element("b", { class: "win-chance" });
+    const text = element("span", { class: "win-met-text" }, ...letters, element("i", { class: "win-cut" }));
+    text.style.setProperty("--win-columns", letters.length);
+    return { letters, text, bar, value, node: element("div", { class: "win-met-row", "aria-hidden": "true" }, text, element("span", { class: "win-chance-track" }, bar), value) };
+  };
+  const write = () => {
+    rows.forEach(({ letters, text, bar, value, node: line }, row) => {
+      const p = met.chances[cuts[row]];
+      line.classList.toggle("win-met-chosen", row === chosen);
+      text.style.setProperty("--win-at", cuts[row]);
+      letters.forEach((letter, i) => letter.classList.toggle("win-known", i >= cuts[row] && i < met.at));
+      letters[met.at].style.setProperty("--win-level", level(surprise(p)));
+      bar.style.width = `${(100 * p).toFixed(2)}%`;
+      value.textContent = percent(p);
+    });
+    page.setAttribute("aria-valuemax", met.at - 1);
+    page.setAttribute("aria-valuenow", cuts[chosen]);
+    page.setAttribute("aria-valuetext", t("cut_told", {
+      n: chosen + 1, first: visibleCharacter(met.letters[cuts[chosen]]), letter: met.letters[met.at], p: percent(met.chances[cuts[chosen]]),
+    }));
+  };
+  const draw = (next, nextCuts, canMove) => {
+    [met, isFree] = [next, canMove];
+    if (String([isFree, nextCuts]) !== given) cuts = [...nextCuts];
+    given = String([isFree, nextCuts]);
+    if (rows.length === 0) {
+      rows = cuts.map(makeRow);
+      page.append(...rows.map((row) => row.node));
+    }
+    const { letters, at } = met;
+    head.textContent = t("cuts_head", { word: letters.slice(letters.lastIndexOf(" ") + 1).join(""), count: cuts.length });
+    chance.textContent = t("cuts_chance", { letter: letters[at] });
+    average.textContent = percent(isFree ? met.average : met.chances[nextCuts[0]]);
+    page.setAttribute("aria-disabled", String(!isFree));
+    for (const each of [again, key.lastChild]) each.style.visibility = isFree ? "" : "hidden"; // their room stays
+    write();
+  };
+  const choose = (row, cut) => {
+    chosen = Math.min(rows.length - 1, Math.max(0, row));
+    if (isFree) cuts[chosen] = Math.min(met.at - 1, Math.max(1, cut));
+    write();
+  };
+  let held = 0;
+  dragOn(page, {
+    signal,
+    start: ({ event }) => {
+      const text = event.target.closest(".win-met-text");
+      held = rows.findIndex((row) => row.text === text);
+      return isFree && held >= 0;
+    },
+    move: ({ event }) => {
+      const { left, width } = rows[held].text.getBoundingClientRect();
+      choose(held, Math.round(((event.clientX - left) / width) * met.letters.length));
+    },
+  });
+  page.addEventListener("keydown", (event) => {
+    const cut = cuts[chosen];
+    const places = {
+      ArrowLeft: [chosen, cut - 1], ArrowRight: [chosen, cut + 1], Home: [chosen, 1], End: [chosen, met.at - 1],
+      ArrowUp: [chosen - 1, cuts[chosen - 1]], ArrowDown: [chosen + 1, cuts[chosen + 1]],
+    };
+    if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const [row, next] = places[event.key];
+    if (row >= 0 && row < rows.length) choose(row, next);
   }, { signal });
   return { node, draw };
 }
