@@ -48,16 +48,17 @@ def test_values_are_clipped_as_torch_does_it_and_the_arrow_turns() -> None:
     assert widget.angle_degrees == pytest.approx(math.degrees(math.acos(cosine)))
 
 
-def test_the_steps_are_those_of_gradient_descent_on_a_network_of_one_weight() -> None:
+@pytest.mark.parametrize(("letters", "start"), [(10, 1.12), (20, 1.05), (20, 0.97)])
+def test_the_steps_are_those_of_gradient_descent_on_a_network_of_one_weight(letters: int, start: float) -> None:
     for clip in (0.5, 10.0, 60.0):
-        widget = Clipping(start=1.12, clip=clip)
+        widget = Clipping(start=start, letters=letters, clip=clip)
         for limit, path in zip((math.inf, clip), widget.paths):
-            w = nn.Parameter(torch.tensor([1.12], dtype=torch.float64))
+            w = nn.Parameter(torch.tensor([start], dtype=torch.float64))
             descent = torch.optim.SGD([w], lr=0.01)
             for after in path[1:]:
                 descent.zero_grad()
                 state = torch.ones(1, dtype=torch.float64)
-                for _ in range(10):
+                for _ in range(letters):
                     state = w * state
                 (0.5 * (state - 1) ** 2).sum().backward()
                 d.clip_gradients([w], limit) if limit < math.inf else None
@@ -72,13 +73,18 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     assert kept[-1] == pytest.approx(1, abs=0.001)
     for widget, said in (
         (Clipping(), "Slope limited to 10: the ball comes down in 3 steps."),
-        (Clipping(clip=0.5), "Slope limited to 0.5: safe but slow, the ball needs 25 steps."),
-        (Clipping(clip=60.0), "Slope limited to 60: the ball still flies over the valley and needs 208 steps."),
+        (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball comes down in 25 steps."),
+        (Clipping(clip=60.0), "Slope limited to 60: the ball flies over the valley and needs 208 steps down."),
         (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps."),
+        (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball comes down in 10 steps."),
+        (Clipping(letters=20), "Slope limited to 10: the ball jumps to and fro across the valley."),
     ):
         assert widget.static_sentence() == said
         assert widget.paths[0] != widget.paths[1]
-    for start, said in ((1.03, "comes down in 2 steps"), (0.3, "slope is small, the ball needs more than 10\u202f000")):
+    for start, said in (
+        (1.03, "comes down in 2 steps"),
+        (0.3, "slope is small, the ball needs over 10\u202f000 steps"),
+    ):
         widget = Clipping(start=start)
         assert widget.paths[0] == widget.paths[1]
         assert widget.static_sentence().startswith("The limit 10 cuts no step") and said in widget.static_sentence()
@@ -88,13 +94,22 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
 
 @pytest.mark.parametrize("clip", [0.5, 10.0, 60.0, 70.0])
 @pytest.mark.parametrize("start", [0.0, 0.5, 0.9, 1.0, 1.05, 1.13, 1.14])
-def test_the_steps_that_bring_the_ball_down_are_counted(start: float, clip: float) -> None:
-    widget = Clipping(start=start, clip=clip)
+@pytest.mark.parametrize("letters", [10, 20])
+def test_the_steps_that_bring_the_ball_down_are_counted(letters: int, start: float, clip: float) -> None:
+    widget = Clipping(start=start, letters=letters, clip=clip)
     for down, path in zip(widget.steps_down, widget.paths):
-        lows = [0.5 * (w**10 - 1) ** 2 < 0.005 for w in path]
-        assert (down is not None and down <= 10) == any(lows)
-        if any(lows):
+        lows = [0.5 * (w**letters - 1) ** 2 < 0.005 for w in path]
+        if letters == 10:
+            assert (down is not None and down <= 10) == any(lows)
+        if down is not None and down <= 10:
             assert lows.index(True) == down and all(lows[down:]), "where it is down it stays"
+
+
+def test_more_letters_make_the_wall_steeper_and_the_plateau_flatter() -> None:
+    few, many = (Clipping(start=1.05, letters=letters, clip=0.5) for letters in (10, 20))
+    assert few.steps_down == (3, 9) and many.steps_down == (None, 10)
+    assert many.paths[0][1] < 0.3 and many.paths[0][1] == pytest.approx(many.paths[0][-1])  # thrown, and stuck there
+    assert Clipping(start=1.13, letters=20, clip=0.5).paths == many.paths  # it starts no higher
 
 
 @pytest.mark.parametrize(
@@ -107,6 +122,7 @@ def test_the_steps_that_bring_the_ball_down_are_counted(start: float, clip: floa
         {"clip": 71.0},
         {"clip": math.nan},
         {"by": "length"},
+        {"letters": 15},
     ],
 )
 def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
@@ -116,7 +132,8 @@ def test_bad_values_are_refused(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("start", [0.0, 1.0, 1.13, 1.14])
 @pytest.mark.parametrize("clip", [0.5, 70.0])
-def test_pictures_of_extreme_settings(start: float, clip: float) -> None:
-    widget = Clipping(start=start, clip=clip)
+@pytest.mark.parametrize("letters", [10, 20])
+def test_pictures_of_extreme_settings(letters: int, start: float, clip: float) -> None:
+    widget = Clipping(start=start, letters=letters, clip=clip)
     text = widget.static_picture()
     assert "nan" not in text and "inf" not in text and widget.static_sentence() in text

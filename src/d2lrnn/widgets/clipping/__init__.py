@@ -12,39 +12,46 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
-_STEPS, _RATE, _LETTERS, _RESTS, _PATIENCE = 10, 0.01, 10, 0.005, 10_000  # as in maths.mjs
+_STEPS, _RATE, _RESTS, _PATIENCE = 10, 0.01, 0.005, 10_000  # as in maths.mjs
+_HIGHEST = {10: 1.14, 20: 1.05}
 
 
-def _loss(weight: float) -> float:
+def _loss(weight: float, letters: int) -> float:
     """One weight multiplies the state, 1 at first, at every letter; in the end it should be 1 again."""
-    return (weight**_LETTERS - 1) ** 2 / 2
+    return (weight**letters - 1) ** 2 / 2
 
 
-def _after(weight: float, limit: float) -> float:
-    slope = _LETTERS * weight ** (_LETTERS - 1) * (weight**_LETTERS - 1)
+def _after(weight: float, letters: int, limit: float) -> float:
+    slope = letters * weight ** (letters - 1) * (weight**letters - 1)
     return weight - _RATE * max(-limit, min(limit, slope))
 
 
-def _path(start: float, limit: float) -> list[float]:
+def _path(start: float, letters: int, limit: float) -> list[float]:
     """The weight before and after each step."""
     path = [start]
     while len(path) <= _STEPS:
-        path.append(_after(path[-1], limit))
+        path.append(_after(path[-1], letters, limit))
     return path
 
 
-def _steps_down(start: float, limit: float) -> int | None:
-    weight = start
+def _steps_down(start: float, letters: int, limit: float) -> int | None:
+    weight, down = start, None
     for step in range(_PATIENCE + 1):
-        if _loss(weight) < _RESTS:
-            return step
-        weight = _after(weight, limit)
-    return None
+        if _loss(weight, letters) < _RESTS:
+            down = step if down is None else down
+        elif down is not None:
+            return None
+        before, weight = weight, _after(weight, letters, limit)
+        if weight == before:
+            break
+    return down
 
 
 def _end(path: list[float], down: int | None) -> str:
     if down is not None and down <= _STEPS:
         return "rest"
+    if any(before < 1 < after for before, after in pairwise(path)):
+        return "swings"
     if path[-1] > 1:
         return "wall"
     return "thrown" if path[0] > 1 else "plateau"
@@ -64,8 +71,10 @@ class Clipping(Explorable):
     Parameters
     ----------
     start : float, optional
-        The weight before the first step, 0 to 1.14. It multiplies the state, 1 at first, at each of ten letters;
-        the loss is half the squared distance of the last state from 1.
+        The weight before the first step, 0 to 1.14; for 20 letters at most 1.05 counts.
+    letters : {10, 20}, optional
+        The weight multiplies the state, 1 at first, at each of so many letters; the loss is half the squared distance
+        of the last state from 1.
     g_1, g_2 : float, optional
         The gradient of two weights, each part from -60 to 60.
     clip : float, optional
@@ -94,6 +103,7 @@ class Clipping(Explorable):
     _words = "clipping"
 
     start = _SPEC.trait("start")
+    letters = _SPEC.trait("letters")
     g_1 = _SPEC.trait("g_1")
     g_2 = _SPEC.trait("g_2")
     clip = _SPEC.trait("clip")
@@ -126,17 +136,21 @@ class Clipping(Explorable):
         return abs(math.degrees(math.atan2(a * d - b * c, a * c + b * d)))
 
     @property
+    def _first(self) -> float:
+        return min(self.start, _HIGHEST[self.letters])
+
+    @property
     def paths(self) -> tuple[list[float], list[float]]:
         """The weight before and after each of ten steps of learning rate 0.01, not clipped and clipped."""
-        return _path(self.start, math.inf), _path(self.start, self.clip)
+        return _path(self._first, self.letters, math.inf), _path(self._first, self.letters, self.clip)
 
     @property
     def steps_down(self) -> tuple[int | None, int | None]:
-        """How many steps bring the ball down, to a loss below 0.005, not clipped and clipped.
+        """How many steps bring the ball down, to a loss that stays below 0.005, not clipped and clipped.
 
-        More than the ten that are drawn, too; None where more than 10,000 do.
+        More than the ten that are drawn, too; None where it is not down after 10,000.
         """
-        return _steps_down(self.start, math.inf), _steps_down(self.start, self.clip)
+        return _steps_down(self._first, self.letters, math.inf), _steps_down(self._first, self.letters, self.clip)
 
     def static_sentence(self) -> str:
         """How the clipped ball ends, as the figure says it."""
@@ -150,13 +164,15 @@ class Clipping(Explorable):
     def static_picture(self) -> str:
         """The loss, and the steps of both balls."""
         words = Words(self._words)
-        told = {"start": _brief(self.start), "loss": f"{_loss(self.start):.2f}", "told": self.static_sentence()}
+        loss = _loss(self._first, self.letters)
+        told = {"start": _brief(self._first), "loss": f"{loss:.2f}", "told": self.static_sentence()}
         picture = Picture(460, 272, words("title"), words("picture_valley", **told))
 
         def at(weight: float) -> tuple[float, float]:
-            return 20 + 366 * weight, 236 - 55 * _loss(weight)
+            return 20 + 366 * weight, 236 - 55 * _loss(weight, self.letters)
 
-        curve = " ".join("{:.1f} {:.1f}".format(*at(i / 100)) for i in range(-5, 115))
+        points = [at(i / 400) for i in range(-20, 457)]
+        curve = " ".join(f"{x:.1f} {y:.1f}" for x, y in points if y > 0)
         picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
         for path, name, width, lift in zip(self.paths, ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
             dashes = {"stroke_dasharray": "7 4"} if name == "blue" else {}
@@ -166,7 +182,7 @@ class Clipping(Explorable):
                 arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
                 picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none", **dashes)
                 picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
-        x, y = at(self.start)
+        x, y = at(self._first)
         picture.add("circle", cx=x, cy=y, r=6.0)
         legend = f"╌ {words('key_free')} · ━ {words('key_kept', clip=_brief(self.clip))}"
         picture.add("text", legend, x=230, y=264, text_anchor="middle", font_size=12)

@@ -1,7 +1,7 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, svg } from "../ui.mjs";
-import { brief, derive, MORE_LETTERS, PATIENCE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { brief, derive, PATIENCE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -18,8 +18,7 @@ const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "s
 /** How many steps a ball needs, for the button that shows them. */
 function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, t) {
   if (slope !== 0 && (isKept ? !clips : isFirst)) return "?";
-  const down = isKept ? keptDown : freeDown;
-  return down === null ? t("score_stuck") : stepsOf(down, t);
+  return stepsOf(isKept ? keptDown : freeDown, t);
 }
 
 /** The living sentence in plain words. */
@@ -50,7 +49,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const drag = (values) => set("clip" in values ? { ...values, clips: true } : values);
   const now = nowLine();
-  const loss = lossPanel({ t, range: controls.clip, rangeStart: controls.start, onChange: drag, signal });
+  const lead = element("p", { class: "d2lrnn-lead" });
+  const letters = controls.letters.choices.map((many) => buttonControl({ label: String(many), signal, onPress: () => set({ letters: many }) }));
+  const lettersChoice = element("div", { class: "clip-letters", role: "group", "aria-label": t("letters") },
+    element("div", { class: "d2lrnn-segments" }, ...letters), element("span", { "aria-hidden": "true" }, t("letters")));
+  const loss = lossPanel({ t, range: controls.clip, rangeStart: controls.start, lettersChoice, onChange: drag, signal });
   const plane = planePanel({ t, range: controls.clip, onChange: drag, signal });
   const ways = controls.by.choices.map((way) => buttonControl({
     label: [element("b", {}, t(`by_${way}`)), " ", element("span", { class: "clip-note" }, t(`by_${way}_note`))], signal, onPress: () => set({ by: way }),
@@ -75,24 +78,24 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const [{ free, keptDown, start }, far, slow] = [{}, { clip: steps[1].state.clip }, { clip: controls.clip.min }]
-    .map((values) => derive({ ...state(), ...steps[0].state, ...values }));
-  const [short, long] = [slopeAt(start), slopeAt(start, MORE_LETTERS)];
+  const [jump, far, slow, short, long] = [steps[0].state, steps[1].state, { ...steps[1].state, clip: controls.clip.min }, steps[2].before, steps[2].state]
+    .map((values) => derive({ ...state(), ...values }));
+  const { free } = jump;
   const outcomes = [
-    { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(short), flat: slopeIn(slopeAt(free[1])) },
-    { far: stepsOf(far.keptDown, t), least: brief(controls.clip.min), slow: stepsOf(slow.keptDown, t) },
-    { times: Math.round(long / short), long: slopeIn(long), short: slopeIn(short) },
+    { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(jump.slope), flat: slopeIn(slopeAt(free[1], jump.letters)) },
+    { far: stepsOf(far.keptDown, t), least: brief(controls.clip.min), slow: stepsOf(slow.keptDown, t), clip: brief(jump.clip) },
+    { long: slopeIn(long.slope), short: slopeIn(short.slope), clip: brief(long.clip), kept: stepsOf(long.keptDown, t) },
   ];
   // No outcome speaks of the plane.
   const guided = guidedSteps({
-    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(keptDown, t) }, {}][i], onReset, say, signal,
+    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(jump.keptDown, t) }, { fast: stepsOf(short.freeDown, t) }][i], onReset, say, signal,
     set: (values) => {
-      loss.mark("");
+      loss.mark(false);
       set(values);
       paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
-      loss.mark(["slopes", "", "letters"][i]);
+      loss.mark(i !== 1);
       play(i > 0);
       return outcomes[i];
     },
@@ -103,8 +106,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     paint(derive(state()));
   }, { signal });
   onReset(() => {
-    loss.mark("");
-    loss.askToDrag();
+    loss.mark(false);
     waits = false;
     how.open = false;
     plane.askToDrag();
@@ -112,7 +114,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape clip" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
+    lead, now.node,
     element("div", { class: "clip-shows", role: "group", "aria-label": t("key_group") }, ...keys),
     loss.node,
     guided.node, how,
@@ -136,6 +138,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function paint(model, freeSteps = STEPS, keptSteps = STEPS) {
     const [parts, values] = sentence(model, t, waits);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
+    lead.textContent = t("lead", { letters: model.letters });
+    letters.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.letters.choices[i] === model.letters)));
     loss.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));

@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { brief, lossAt, MORE_LETTERS, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
+import { brief, FEW, lossAt, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
 
 const UNIT = 2.4; // pixels
 const HALF = 72 * UNIT; // the widest limit has room
@@ -197,11 +197,11 @@ const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
 const [BASE, RULER, MARGIN] = [46, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
 const [SKY, TOP] = [28, 6]; // above the highest place of the ball; and no flight goes higher
-const NEAR = 32; // pixels: landings so near have one label
+const [FLANK, WALL] = [0.85, 1.02]; // weights from here on: words stand beneath the valley, or have no room
 const CENTS = 100; // of the ball's weight
 
 /** Why one clips: ten steps down a loss, as they are and clipped. The limit is dragged, and so is the ball. */
-export function lossPanel({ t, range, rangeStart, onChange, signal }) {
+export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signal }) {
   let width = 0;
   let high = HIGH.wide; // of the part above the ruler
   let shown = null;
@@ -213,30 +213,29 @@ export function lossPanel({ t, range, rangeStart, onChange, signal }) {
   const track = svg("path", { class: "clip-track" });
   const bar = svg("path", { class: "clip-bar" });
   const [free, kept] = [svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 20 }, t("loss_axis"));
-  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text clip-tick", "text-anchor": "middle" }, String(weight)));
+  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 20 });
+  const rule = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 38 }, t("rule", { rate: RATE }));
+  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("best", { weight }) : String(weight)));
   const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
-  const marks = svg("g"); // of an answered step
-  let marked = ""; // the "slopes" at the ball and where the one that is not clipped lands, or the loss of more "letters"
-  let asksToDrag = true; // until the ball is moved
-  const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "end" }, t("drag"));
+  const fewer = svg("g"); // letters: their loss beside that of more
+  const marks = svg("g"); // of an answered step: the slopes at the ball and where the one that is not clipped lands
+  let isMarked = false;
   const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
-  const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 10 }));
+  const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 11 }), sideways());
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, ...ticks, name, track, bar, marks, free, kept, hint, limitText, limit, ball);
-  const node = element("div", { class: "clip-valley-box" }, picture);
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, rule, ...ticks, name, track, bar, fewer, marks, free, kept, limitText, limit, ball);
+  const node = element("div", { class: "clip-valley-box" }, picture, lettersChoice);
 
   const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
-  const y = (value) => high - BASE - (value * (high - BASE - SKY)) / lossAt(rangeStart.max);
+  const y = (value) => high - BASE - (value * (high - BASE - SKY)) / lossAt(rangeStart.max, FEW);
   const long = (clip) => (clip * RATE * width) / (TO - FROM); // of the limit's bar: as long as the step, on the weight's scale
   const mark = (now) => {
-    marked = now;
+    isMarked = now;
     paint();
   };
   const moveBall = (weight) => {
-    asksToDrag = false;
-    mark("");
-    onChange({ start: rounded(weight, rangeStart.max, rangeStart.min, CENTS) });
+    mark(false);
+    onChange({ start: rounded(weight, shown.highest, rangeStart.min, CENTS) });
   };
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
   dragOn(picture, {
@@ -256,22 +255,23 @@ export function lossPanel({ t, range, rangeStart, onChange, signal }) {
   onKeys(ball, { map: byKey(rangeStart, 1 / CENTS), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** The loss, up to where it leaves the picture. */
+  /** The loss, up to where it leaves the picture; with as many points for any number of letters, so that one line can become the other. */
   const lossLine = (letters) => {
-    const weights = Array.from({ length: 1025 }, (_, i) => FROM + i / 800).filter((weight) => y(lossAt(weight, letters)) > 0);
+    const top = (lossAt(rangeStart.max, FEW) * (high - BASE)) / (high - BASE - SKY);
+    const to = (1 + Math.sqrt(2 * top)) ** (1 / letters);
+    const weights = Array.from({ length: 801 }, (_, i) => FROM + ((to - FROM) * i) / 800);
     return linePath(weights, weights.map((weight) => lossAt(weight, letters)), x, y);
   };
   /** A short line along the loss, as steep as it is there. */
   const tangent = (weight) => {
-    const [along, up] = [x(1) - x(0), slopeAt(weight) * (y(0) - y(1))];
+    const [along, up] = [x(1) - x(0), slopeAt(weight, shown.letters) * (y(0) - y(1))];
     const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
-    return `M${number(x(weight) - dx)} ${number(y(lossAt(weight)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
+    return `M${number(x(weight) - dx)} ${number(y(lossAt(weight, shown.letters)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
   };
-  /** So many steps of a path, each an arc to where it lands. Landings next to each other have one label, in the ground. */
+  /** So many steps of a path, each an arc to where it lands; under the last one, in the ground, how many. */
   function trail(kind, path, lift, steps, isNumbered) {
     const parts = [];
-    const groups = [];
-    const at = (i) => [x(path[i]), y(lossAt(path[i]))];
+    const at = (i) => [x(path[i]), y(lossAt(path[i], shown.letters))];
     for (let i = 1; i <= steps; i += 1) {
       const [from, to] = [at(i - 1), at(i)];
       const size = Math.abs(to[0] - from[0]);
@@ -284,54 +284,47 @@ export function lossPanel({ t, range, rangeStart, onChange, signal }) {
         }));
       }
       parts.push(svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
-      const group = groups.at(-1);
-      if (group && Math.hypot(at(group.first)[0] - to[0], at(group.first)[1] - to[1]) < NEAR) group.last = i;
-      else groups.push({ first: i, last: i });
     }
-    if (isNumbered) parts.push(...groups.map(({ first, last }) => {
-      const [label, isBeside] = [first === last ? String(first) : `${first}–${last}`, path[first] > 1.02]; // the wall
-      const [left, top] = at(first);
-      return svg("text", {
-        class: "clip-text clip-count", "text-anchor": isBeside ? "start" : "middle",
-        x: number(isBeside ? Math.min(left + 8, width - 8 * label.length) : left), y: number(top + (isBeside ? 14 : 21)),
-      }, label);
-    }));
+    if (isNumbered && path[steps] < WALL) {
+      const [left, top] = at(steps);
+      parts.push(svg("text", {
+        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, width - 52, 52)), y: number(path[steps] < FLANK ? top + 21 : high - BASE + 21),
+      }, t("after", { steps: t(steps === 1 ? "steps_one" : "steps_many", { count: steps }) })));
+    }
     return parts;
   }
 
   function paint() {
     if (width === 0 || shown === null) return;
-    const { start, clip, clips, slope } = shown;
+    const { start, letters, clip, clips, slope } = shown;
     picture.dataset.clips = String(clips);
-    curve.setAttribute("d", lossLine());
+    const line = lossLine(letters);
+    curve.setAttribute("d", line);
     ground.forEach((part, i) => {
-      part.setAttribute("d", `${lossLine()}H${width}V${high - DEPTHS[i]}H0Z`);
+      part.setAttribute("d", `${line}H${width}V${high - DEPTHS[i]}H0Z`);
       part.setAttribute("transform", `translate(0 ${DEPTHS[i]})`);
     });
     [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
-    ticks.forEach((tick) => tick.setAttribute("x", number(x(Number(tick.textContent)))));
+    ticks.forEach((tick, i) => tick.setAttribute("x", number(x(i / 2))));
+    loss.textContent = t("loss_axis", { letters: String(letters).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]) });
     name.setAttribute("x", number(x(0.75)));
 
     // where both go the same way, two arcs are seen; a ball that is down stays there
-    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips);
-    const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), true);
+    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && shown.freeEnd !== "swings");
+    const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), shown.keptEnd !== "swings");
     free.replaceChildren(...ofFree);
     kept.replaceChildren(...ofKept);
 
-    const ofSlopes = marked !== "slopes" ? [] : [[start, 20], [shown.free[1], -10]].flatMap(([weight, beneath]) => [
+    fewer.replaceChildren(...letters === FEW ? [] : [
+      svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
+      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(0.66)), y: high - 34 }, t("letters_many", { letters: FEW })),
+    ]);
+    marks.replaceChildren(...!isMarked ? [] : [[start, "end", -18, 20], [shown.free[1], "start", TANGENT + 4, -10]].flatMap(([weight, anchor, right, beneath]) => [
       svg("path", { class: "clip-tangent", d: tangent(weight) }),
       svg("text", {
-        class: "clip-text clip-slope-text", "text-anchor": "end", x: number(x(weight) - 18), y: number(y(lossAt(weight)) + beneath),
-      }, t("slope_there", { slope: slopeIn(slopeAt(weight)) })),
-    ]);
-    const ofLetters = marked !== "letters" ? [] : [
-      svg("path", { class: "clip-longer", d: lossLine(MORE_LETTERS) }),
-      svg("text", { class: "clip-text clip-longer-text", "text-anchor": "end", x: number(x(1.04)), y: number(y(1.5)) }, t("letters", { letters: MORE_LETTERS })),
-    ];
-    marks.replaceChildren(...ofSlopes, ...ofLetters);
-    hint.style.display = asksToDrag && marked === "" && shown.loss > 1 ? "" : "none";
-    hint.setAttribute("x", number(x(start) - 20));
-    hint.setAttribute("y", number(y(shown.loss) + 22));
+        class: "clip-text clip-slope-text", "text-anchor": anchor, x: number(x(weight) + right), y: number(y(lossAt(weight, letters)) + beneath),
+      }, t("slope_there", { slope: slopeIn(slopeAt(weight, letters)) })),
+    ]));
 
     const [middle, edge] = [high + 28, MARGIN + long(clip)];
     track.setAttribute("d", `M${MARGIN} ${middle}H${number(MARGIN + long(range.max))}`);
@@ -343,6 +336,7 @@ export function lossPanel({ t, range, rangeStart, onChange, signal }) {
     limitText.setAttribute("y", high + RULER - 6);
 
     ball.setAttribute("transform", `translate(${number(x(start))} ${number(y(shown.loss))})`);
+    ball.setAttribute("aria-valuemax", shown.highest);
     ball.setAttribute("aria-valuenow", start);
     const at = { start: brief(start), loss: shown.loss.toFixed(2), slope: slopeIn(slope) };
     ball.setAttribute("aria-valuetext", t("ball_value", at));
@@ -361,12 +355,8 @@ export function lossPanel({ t, range, rangeStart, onChange, signal }) {
   });
   return {
     node,
-    /** What an answered step marks until the ball is moved: the "slopes" at the ball and where it lands, the loss of more "letters", or nothing. */
+    /** Whether an answered step marks, until the ball is moved, the slopes at the ball and where it lands. */
     mark,
-    askToDrag: () => {
-      asksToDrag = true;
-      paint();
-    },
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped. */
     draw: (model, freeMany, keptMany) => {
       [shown, freeSteps, keptSteps] = [model, freeMany, keptMany];
