@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
+import d2lrnn as d
 from d2lrnn.widgets import SurpriseMap
 from d2lrnn.widgets.page import page_of as whole_page_of
 from pages import page_of
@@ -61,51 +63,79 @@ def test_it_opens_trained_and_says_where_the_surprises_are(opened: tuple[Page, R
     page, _ = opened
     widget = show(page, tmp_path)
     expect(widget.locator(NOW)).to_have_text("After training, first letters surprise it most, on average.")
-    expect(widget.locator(AVERAGE)).to_have_text("1.99 bits of surprise a letter: like choosing among 4")
+    expect(widget.locator(AVERAGE)).to_have_text("1.99 bits a letter: like choosing among 4")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…feeling i␣” it gave “p” 2.8%: a big surprise (5.18 bits). Its best guess was “h”, 22%."
+        "After “…feeling i␣”, it expects:h  22%s  18%w  17%p  2.8% = 5.18 bits"
+        "“p” comes, guess 10 of 27: a big surprise."
     )
     expect(widget.locator(".map-here")).to_have_count(1)
     widget.get_by_role("slider", name="Training").press("Home")
     expect(widget.locator(NOW)).to_have_text("Before training, every letter is a big surprise.")
-    expect(widget.locator(AVERAGE)).to_have_text("4.81 bits of surprise a letter: like choosing among 28")
+    expect(widget.locator(AVERAGE)).to_have_text("4.81 bits a letter: about like a blind guess among 27")
 
 
 def test_a_letter_that_it_knows_and_a_space_are_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, SurpriseMap(place=33))
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…the feelin” it gave “g” 98%: no surprise (0.03 bits). That was its best guess."
+        re.compile("^After “…the feelin”, it expects:g  98% = 0.03 bits␣ .+“g” comes, guess 1 of 27: no surprise.$")
     )
     widget.locator(".map-letter").nth(6).click()
-    expect(widget.locator(DETAIL)).to_contain_text("After “i shut” it gave a space ")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “i shut”, it expects:␣ .+“␣” comes, guess"))
+
+
+@pytest.mark.parametrize("place", [1, 12, 33, 37])
+def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes_is_marked(
+    opened: tuple[Page, Record], tmp_path: Path, place: int
+) -> None:
+    page, _ = opened
+    text, network = SurpriseMap().text, d.load_pretrained()
+    ids = torch.tensor(network.vocab.encode(text))
+    with torch.no_grad():
+        probs = network.model(ids[None, :place])[0][0, -1].softmax(-1)
+    order = probs.argsort(descending=True).tolist()
+    comes = int(ids[place])
+    rank = order.index(comes) + 1
+    told = order[:4] if rank <= 4 else [*order[:3], comes]
+    widget = show(page, tmp_path, SurpriseMap(place=place))
+    rows = widget.locator(".map-guess")
+    signs = [network.vocab.decode([sign]).replace(" ", "␣") for sign in told]
+    assert rows.locator("b").all_inner_texts() == signs
+    widths = rows.locator(".map-chance").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().width)")
+    full = 13 * 16
+    assert widths == pytest.approx([max(1, full * float(probs[sign])) for sign in told], abs=0.3)
+    framed = "(all) => all.map((e) => getComputedStyle(e).outlineStyle !== 'none')"
+    marked = rows.locator("b").evaluate_all(framed)
+    assert marked == [sign == comes for sign in told]
+    expect(widget.locator(".map-comes")).to_contain_text(f" = {SurpriseMap().bits[place - 1]:.2f} bits")
+    expect(widget.locator(DETAIL)).to_contain_text(f"comes, guess {rank} of 27:")
 
 
 def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, SurpriseMap(text="the tide clock"))
-    before = widget.locator(DETAIL).inner_text()
+    before = widget.locator(DETAIL).text_content()
     letter = widget.locator(".map-letter")
     letter.nth(1).hover()
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t” it gave “h” .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t”, it expects:.+“h” comes, "))
     page.mouse.move(1, 1)
     expect(widget.locator(DETAIL)).to_have_text(before)
     letter.nth(4).click()
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣” it gave “t” .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣”, it expects:.+“t” comes, "))
     keys = widget.get_by_role("slider", name="Letter")
     keys.focus()
     page.keyboard.press("ArrowRight")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave “i” .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, it expects:.+“i” comes, "))
     expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, \d\.\d\d bits$"))
     assert letter.nth(5).evaluate("(e) => getComputedStyle(e, '::after').outlineWidth") == "3px", "the focus is seen"
     letter.nth(0).click()  # it is given, not guessed
     expect(widget.locator(DETAIL)).to_have_text("The first letter, “t”, is given: no network has to guess it.")
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t” it gave “i” .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, it expects:.+“i” comes, "))
     letter.nth(8).click()
     page.keyboard.press("ArrowLeft")  # the keys go on from the letter that was clicked
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid” it gave “e” .+%: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid”, it expects:.+“e” comes, "))
 
 
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -147,7 +177,70 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     widget.get_by_label("Your own text").fill("quixotl")
     expect(widget.locator(NOW)).to_have_text("After training, it does worse than a blind guess.")
     page.wait_for_timeout(2500)
-    expect(widget.locator(AVERAGE)).to_have_text("6.42 bits of surprise a letter: like choosing among 86")
+    expect(widget.locator(AVERAGE)).to_have_text("6.42 bits a letter: worse than a blind guess among 27")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_bars_and_knob_glide_from_stage_to_stage_and_the_numbers_are_pale_until_they_are_there(
+    opened: tuple[Page, Record], tmp_path: Path, motion: Literal["no-preference", "reduce"]
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion=motion)
+    widget = show(page, tmp_path)
+    page.wait_for_timeout(800)  # what opens glides too
+    widget.evaluate("""(e) => {
+      const bar = e.querySelectorAll('.map-letter')[33], range = e.querySelector('.map-training input');
+      const opacity = (name) => Number(getComputedStyle(e.querySelector(name)).opacity);
+      globalThis.frames = [];
+      const note = () => {
+        frames.push([Number(getComputedStyle(bar).getPropertyValue('--map-level')), Number(range.value),
+          ...['.d2lrnn-now', '.map-kinds', '.map-detail', '.map-average'].map(opacity)]);
+        requestAnimationFrame(note);
+      };
+      note();
+    }""")
+    widget.get_by_role("button", name="Watch it learn").click()
+    expect(widget.locator(NOW)).to_contain_text("Before training")
+    expect(widget.locator(NOW)).to_have_css("opacity", "1")
+    frames = page.evaluate("frames")
+    low, high = (SurpriseMap(stage=stage).bits[32] / 10 for stage in ("trained", "untrained"))
+    assert (frames[0][0], frames[-1][0]) == pytest.approx((low, high), abs=0.001)
+    assert (frames[0][1], frames[-1][1]) == (3, 0)
+    on_the_way = [frame for frame in frames if low + 0.02 < frame[0] < high - 0.02 or 0.1 < frame[1] < 2.9]
+    if motion == "reduce":
+        assert on_the_way == []
+        return
+    assert len({frame[0] for frame in on_the_way}) > 4 and len({frame[1] for frame in on_the_way}) > 4
+    levels = [frame[0] for frame in frames]
+    assert levels == sorted(levels)
+    assert {opacity for frame in on_the_way for opacity in frame[2:]} == {0.4}
+
+
+def test_a_hand_that_takes_the_knob_on_its_way_sets_a_stage(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    widget = show(page, tmp_path)
+    widget.get_by_role("button", name="Watch it learn").click()
+    page.wait_for_timeout(700)
+    training = widget.get_by_role("slider", name="Training")
+    training.press("End")
+    expect(widget.locator(NOW)).to_have_css("opacity", "1")
+    expect(widget.locator(AVERAGE)).to_contain_text("1.99 bits")
+    expect(training).to_have_value("3")
+    page.wait_for_timeout(2500)
+    expect(training).to_have_value("3")
+
+
+def test_a_finger_slides_over_the_letters(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser, width=390, height=844) as (page, record):
+        widget = show(page, tmp_path)
+        box = widget.locator(".map-letter").nth(20).bounding_box()
+        assert box
+        at = {"clientX": box["x"] + 5, "clientY": box["y"] + 20, "pointerType": "touch", "bubbles": True}
+        widget.locator(".map-letter").nth(30).dispatch_event("pointermove", at)
+        assert widget.locator(".map-letter").nth(20).evaluate("(e) => e.classList.contains('map-here')")
+        expect(widget.locator(DETAIL)).to_contain_text("After “…eyes i ask”, it expects:")
+        assert record.errors == []
 
 
 def test_one_letter_stays_framed_while_the_training_plays(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -190,7 +283,7 @@ STEPS = [
     (
         "No training",
         "only rare letters",
-        "No. Every letter costs 4.4 to 5.2 bits: like a blind guess among 27 signs, 4.75 bits. Where a bar",
+        "No. Every letter costs 4.4 to 5.2 bits: like a blind guess among 27 signs, 4.75 bits. So what made bars low",
     ),
     (
         "Made-up word",
@@ -244,7 +337,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_contain_text("it gave “q” 1 in ")
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("q  1 in .+ bits“q” comes, .+: a shock"))
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -271,9 +364,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     widget.get_by_role("button", name="about the same").click()
     expect(told).to_contain_text("Right. “alexander”: 4.76 bits a letter before training, 4.74 now.")
     expect(told).to_contain_text("Most letters cost less, but the “x” after “ale” more: 15.33 bits.")
-    expect(widget.locator(DETAIL)).to_have_text(
-        re.compile(r"^After “ale” it gave “x” .+: a shock ")
-    )  # the frame goes to it
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “ale”, .+“x” comes, .+: a shock"))
     for name, before, after in (("tom", "4.87", "4.41"), ("emma", "4.74", "4.30")):  # a tenth of what it was before
         box.fill(name)
         widget.get_by_role("button", name="yes, less").click()
@@ -327,16 +418,12 @@ def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Recor
         assert column(widget, place) == pytest.approx(room(widget) * bits[place - 1] / 10, abs=0.1)
     fill = """(e) => { const parts = getComputedStyle(e).backgroundImage.match(/color\\(srgb[^)]*\\)/g);
       return Number(parts.at(-1).match(/[\\d.]+/g)[2]); }"""  # how much blue is left of the white
-    text, paleness = SurpriseMap().text, {True: {}, False: {}}
-    for place in range(1, len(text)):
-        first = text[place - 1] == " "  # these have a colour of their own
-        paleness[first][bits[place - 1]] = widget.locator(".map-letter").nth(place).evaluate(fill)
-    for of_kind in paleness.values():
-        told = [of_kind[cost] for cost in sorted(of_kind)]
-        assert told == sorted(told, reverse=True) and len(set(told)) > 9
+    paleness = {cost: widget.locator(".map-letter").nth(i + 1).evaluate(fill) for i, cost in enumerate(bits)}
+    told = [paleness[cost] for cost in sorted(paleness)]
+    assert told == sorted(told, reverse=True) and len(set(told)) > 30
 
 
-@pytest.mark.parametrize("width", [390, 720])
+@pytest.mark.parametrize("width", [320, 390, 720])
 def test_a_bit_is_as_high_in_every_text_and_a_line_says_what_a_blind_guess_costs(
     opened: tuple[Page, Record], tmp_path: Path, width: int
 ) -> None:
@@ -353,8 +440,10 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_what_a_blind_guess_costs
         letter = widget.locator(".map-letter").nth(1)
         foot = room(widget)
         lines.append(foot - letter.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').top)"))
-        label, box = widget.locator(".map-blind").bounding_box(), widget.locator(".map-page").bounding_box()
-        assert label and box and label["x"] + label["width"] <= box["x"] + box["width"] + 4
+        label, page_box = widget.locator(".map-blind").bounding_box(), widget.locator(".map-page").bounding_box()
+        assert label and page_box and label["y"] + label["height"] <= page_box["y"], "over all columns"
+        assert label["x"] + label["width"] <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert heights == pytest.approx([heights[0]] * 4, rel=0.02)
     assert lines == pytest.approx([heights[0] * math.log2(27)] * 4, abs=0.5)
 
@@ -372,15 +461,16 @@ def test_the_letters_that_the_headline_speaks_of_are_bold(opened: tuple[Page, Re
         kinds[kind].append(bits[place - 1])
     told = " ".join(f"{kind} {sum(costs) / len(costs):.1f}" for kind, costs in kinds.items())
     expect(widget.locator(".map-kinds")).to_have_text(f"mean bits: {told}")
-    ink = "(all) => all.map((e) => getComputedStyle(e).getPropertyValue('--map-ink') !== '')"
-    assert widget.locator(".map-kind").evaluate_all(ink) == [False, True, True], "the legend has it too"
-    assert letters.evaluate_all(ink)[1:] == [text[i - 1] != " " for i in range(1, len(text))]
+    tall = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').height))"
+    means = [sum(costs) / len(costs) for costs in kinds.values()]
+    heights = widget.locator(".map-kind").evaluate_all(tall)
+    assert heights == pytest.approx([0.15 * 16 * mean for mean in means], abs=0.1), "the legend has bars too"
     widget.get_by_role("slider", name="Training").press("Home")
     assert letters.evaluate_all(bold) == ""
 
 
 @pytest.mark.parametrize("width", [800, 1280])
-def test_one_row_takes_the_room_of_the_two_of_the_beginning(browser: Browser, tmp_path: Path, width: int) -> None:
+def test_nothing_below_moves_while_a_name_is_typed(browser: Browser, tmp_path: Path, width: int) -> None:
     (tmp_path / "page.html").write_text(whole_page_of(SurpriseMap()), encoding="utf-8")
     with watched_page(browser, width=width, height=900) as (page, record):
         page.goto(f"{tmp_path.as_uri()}/page.html")
@@ -408,13 +498,18 @@ def test_no_column_stands_behind_a_letter(
         assert re.search(r"rgba\(0, 0, 0, 0\) [\d.]+px\)$", paints), "and nothing is under it"
 
 
-def test_on_a_wide_page_the_beginnings_text_is_two_rows(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "rows"), [(360, 2), (390, 2), (1280, 1)])
+def test_the_beginnings_text_fills_two_rows_of_a_phone_and_one_of_a_wide_page(
+    browser: Browser, tmp_path: Path, width: int, rows: int
+) -> None:
     (tmp_path / "page.html").write_text(whole_page_of(SurpriseMap()), encoding="utf-8")
-    with watched_page(browser, width=1280, height=800) as (page, record):
+    with watched_page(browser, width=width, height=800) as (page, record):
         page.goto(f"{tmp_path.as_uri()}/page.html")
         widget = page.locator('.d2lrnn-widget[data-ready="1"]')
         tops = widget.locator(".map-letter").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().top)")
-        assert len(set(tops)) == 2
+        assert len(set(tops)) == rows
+        if rows > 1:
+            return
         widget.get_by_role("button", name="No training").click()
         widget.get_by_role("button", name="only rare letters").click()
         assert widget.locator(".d2lrnn-shape").bounding_box()["height"] <= 768, "the answer stands on the same screen"
@@ -445,7 +540,7 @@ def test_the_beginnings_text_stands_in_the_picture_alone(opened: tuple[Page, Rec
     widget = show(page, tmp_path)
     box, lead = widget.get_by_label("Your own text"), widget.locator(".d2lrnn-lead")
     expect(box).to_have_value("")
-    expect(lead).to_contain_text("an unseen line")
+    expect(lead).to_contain_text("a line that is new to it")
     box.fill("phoebe")
     expect(lead).to_have_text("A network guesses this text, letter by letter. A high bar is a surprise: tap a letter.")
     widget.get_by_role("button", name="Reset").click()
@@ -468,6 +563,7 @@ def test_nothing_moves_while_it_learns(browser: Browser, tmp_path: Path, width: 
             keys.press("ArrowRight")
             places.add(widget.locator(".map-own").bounding_box()["y"])
         assert len(places) == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert record.errors == []
 
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, compared, derive, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, sizeOf, STAGES, surprises, totals,
+  bitsByPlace, compared, derive, finding, guesses, level, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, sizeOf, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -35,16 +35,27 @@ test("bits, rate, perplexity and bytes of every stage are those of Python's Surp
   }
 });
 
-test("the best guess is the likeliest letter, and the surprise follows from its probability", () => {
+test("the guesses are the likeliest signs and the one that comes, whose surprise follows from its probability", () => {
   const { model, vocab } = network("trained");
-  const text = "the tide";
-  const { bits, best } = surprises({ model, vocab }, text);
-  assert.equal(best.length, text.length - 1);
-  best.forEach(([index, p], i) => {
-    if (vocab[index] === text[i + 1]) assert.ok(Math.abs(bits[i] + Math.log2(p)) < 1e-6);
-    else assert.ok(2 ** -bits[i] <= p, "no letter is likelier than the best guess");
+  const text = "the tide clock quixotl";
+  const { bits, probs } = surprises({ model, vocab }, text);
+  assert.equal(probs.length, text.length - 1);
+  const ranks = probs.map((all, i) => {
+    const sign = vocab.indexOf(text[i + 1]);
+    assert.ok(Math.abs(all.reduce((sum, p) => sum + p, 0) - 1) < 1e-5);
+    assert.ok(Math.abs(bits[i] + Math.log2(all[sign])) < 1e-6);
+    const { rank, shown } = guesses(all, sign);
+    assert.equal(rank, 1 + all.filter((p) => p > all[sign]).length);
+    assert.ok(shown.includes(sign) && new Set(shown).size === 4);
+    const chances = shown.map((index) => all[index]);
+    assert.deepEqual(chances, [...chances].sort((a, b) => b - a), "the likeliest first");
+    assert.deepEqual(chances.slice(0, 3), [...all].sort((a, b) => b - a).slice(0, 3));
+    return rank;
   });
-  assert.equal(vocab[best[0][0]], "h", "after t comes h");
+  assert.equal(vocab[guesses(probs[0], 0).shown[0]], "h", "after t comes h");
+  assert.ok(ranks.includes(1) && ranks.includes(4) && ranks.some((rank) => rank > 10));
+  assert.deepEqual(guesses([0.1, 0.4, 0.3, 0.05, 0.15], 3), { rank: 5, shown: [1, 2, 4, 3] });
+  assert.deepEqual(guesses([0.1, 0.4, 0.3, 0.05, 0.15], 0), { rank: 4, shown: [1, 2, 4, 0] });
 });
 
 test("a text that goes on is read on from where it ended, with the same result", () => {
@@ -52,7 +63,7 @@ test("a text that goes on is read on from where it ended, with the same result",
   const whole = surprises(trained, "the tide clock");
   let known;
   for (const text of ["t", "the", "the tide", "the tide clock"]) known = surprises(trained, text, known);
-  assert.deepEqual([known.bits, known.best], [whole.bits, whole.best]);
+  assert.deepEqual([known.bits, known.probs], [whole.bits, whole.probs]);
   const typed = ["the t", "the tide clock", "the tide", "the tide clock"].map((text) => shown({ text }).now.bits);
   assert.deepEqual(typed[1], whole.bits);
   assert.deepEqual(typed[3], whole.bits);
@@ -152,8 +163,8 @@ test("the guided steps: what is called right is right", () => {
   assert.ok(Math.max(...without.now.bits) < 1.25 * Math.min(...without.now.bits), "every letter costs about the same");
   assert.equal(finding(shown(SPEC.steps[0].before)), "words", "the question follows what is seen");
   assert.ok(made.now.rate > 1.2 * made.before.rate && SPEC.steps[1].right === 2);
-  const [guess, p] = made.now.best[made.most - 1];
-  assert.ok(made.vocab[guess] === " " && p > 0.5, "it bets on a space");
+  const probs = made.now.probs[made.most - 1];
+  assert.ok(probs[made.vocab.indexOf(" ")] > 0.5, "it bets on a space");
   assert.equal(sizeOf(made.now.bits[made.most - 1]), "shock");
   assert.equal(compared(own.before.rate, own.now.rate), 0);
   assert.equal(SPEC.steps[2].right, null);

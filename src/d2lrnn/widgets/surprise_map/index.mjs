@@ -1,11 +1,12 @@
 // The surprise map: a column behind every letter of a text, as high as its bits, under one network at four stages of its training.
 import { element, explorable, formatNumber } from "../ui.mjs";
-import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
+import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { compared, DEFAULT_TEXT, derive, percent, reason, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const STAGE_MS = 2000; // how long the training stands still at each of its stages
+const GLIDE_SECONDS = 1.4; // from one stage of the training to the next, as in the style sheet
+const STAND_MS = 1600; // how long it stands still at each
 const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
@@ -14,9 +15,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
+  const glide = motion({ seconds: GLIDE_SECONDS, signal });
 
   const stop = () => {
     clearTimeout(timer);
+    glide.stop();
+    shape.classList.remove("map-glides");
     playing = null;
   };
   const change = (values) => {
@@ -24,15 +28,20 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** Show the stages one after the other, from this one on; the last is the one that the traits name. */
-  const play = (first) => {
-    stop();
-    const next = (i) => {
-      playing = i < STAGES.length - 1 ? STAGES[i] : null;
-      draw(derive(state()));
-      if (playing !== null) timer = setTimeout(next, STAGE_MS, i + 1);
-    };
-    next(first);
+  /** Glide to this stage and from there to all later ones; the last is the one that the traits name. On the way the numbers are pale. */
+  const play = async (i) => {
+    const from = STAGES.indexOf(shown.stage);
+    playing = STAGES[i];
+    shape.classList.add("map-glides");
+    draw(derive(state()));
+    if (!(await glide.run((share) => training.slide(from + (i - from) * share ** 2 * (3 - 2 * share))))) return;
+    shape.classList.remove("map-glides");
+    if (i + 1 < STAGES.length) {
+      timer = setTimeout(play, STAND_MS, i + 1);
+      return;
+    }
+    playing = null;
+    draw(derive(state()));
   };
 
   const map = mapPanel({ t, signal, onPlace: (place) => change({ place }) });
@@ -41,7 +50,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     onPlay: () => {
       if (playing !== null) return change({ stage: playing });
       const next = (STAGES.indexOf(state().stage) + 1) % STAGES.length; // a press moves something at once
-      change({ stage: STAGES.at(-1) });
+      stop();
+      playing = shown.stage;
+      commit({ stage: STAGES.at(-1) });
       play(next);
     },
   });
@@ -70,8 +81,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (model.count < 1) return { text, verdict: t("text_short") };
       const toldAt = (place) => tell({ ...model, now: after }, place, t);
       const { letter, context, bits } = toldAt(model.most);
-      const [, p] = after.best[model.most - 1];
-      const values = { before: formatNumber(before.rate), after: formatNumber(after.rate), letter, context, bits, p: percent(p) };
+      const values = { before: formatNumber(before.rate), after: formatNumber(after.rate), letter, context, bits, p: percent(Math.max(...after.probs[model.most - 1])) };
       const right = compared(before.rate, after.rate);
       const because = reason(before.bits, after.bits);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
@@ -90,8 +100,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     shown = null;
     draw(derive(state()));
   });
-  el.append(element("div", { class: "d2lrnn-shape map" },
-    lead, now.node, element("div", { class: "map-view" }, map.node, training.node), box.node, steps.node, more, footRow({ t, reset, link, say, signal })));
+  const shape = element("div", { class: "d2lrnn-shape map" },
+    lead, now.node, element("div", { class: "map-view" }, map.node, map.detail, training.node), box.node, steps.node, more, footRow({ t, reset, link, say, signal }));
+  el.append(shape);
 
   function draw(given) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });

@@ -17,24 +17,29 @@ export function readable(text) {
 }
 
 /**
- * Read a text and note what it costs: { bits, best }.
+ * Read a text and note what it costs: { bits, probs }.
  *
- * `bits[i]` is the surprisal of character i + 1 after all before it; `best[i]` is the likeliest there, as [index, probability].
+ * `bits[i]` is the surprisal of character i + 1 after all before it; `probs[i]` are the probabilities of all signs there.
  * What is `known` of the beginning of the text, as this function has returned it, is not read again.
  */
-export function surprises({ model, vocab }, text, known = { bits: [], best: [], reader: createReader(model) }) {
+export function surprises({ model, vocab }, text, known = { bits: [], probs: [], reader: createReader(model) }) {
   const ids = encode(text, vocab);
   const { reader } = known;
   const bits = new Float64Array(Math.max(ids.length - 1, 0));
   bits.set(known.bits);
-  const best = [...known.best];
-  for (let i = best.length; i + 1 < ids.length; i += 1) {
-    const probs = reader.read(ids[i]);
-    bits[i] = -Math.log2(probs[ids[i + 1]]);
-    const p = Math.max(...probs);
-    best.push([probs.indexOf(p), p]);
+  const probs = [...known.probs];
+  for (let i = probs.length; i + 1 < ids.length; i += 1) {
+    probs.push(reader.read(ids[i]).slice());
+    bits[i] = -Math.log2(probs[i][ids[i + 1]]);
   }
-  return { bits, best, reader };
+  return { bits, probs, reader };
+}
+
+/** The place of a sign among all guesses, from 1, and four of them, the likeliest first: the sign is always one of them. */
+export function guesses(probs, sign) {
+  const order = [...probs.keys()].sort((a, b) => probs[b] - probs[a]);
+  const rank = order.indexOf(sign) + 1;
+  return { rank, shown: rank <= 4 ? order.slice(0, 4) : [...order.slice(0, 3), sign] };
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -79,7 +84,7 @@ export function sizeOf(bits) {
  */
 export function finding({ text, stage, now, before, vocab }) {
   if (stage === STAGES[0]) return "untrained";
-  if (now.rate > Math.log2(vocab.length)) return "blind";
+  if (compared(Math.log2(vocab.length), now.rate) === 2) return "blind";
   const change = compared(before.rate, now.rate);
   if (change > 0) return ["less", "same", "more"][change];
   const { first, later, space } = bitsByPlace(text, now.bits);
@@ -87,7 +92,7 @@ export function finding({ text, stage, now, before, vocab }) {
   return space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean) ? "spaces" : "less";
 }
 
-/** Is a text less of a surprise after the training (0), about the same (1: within a tenth of what it was before) or more (2)? */
+/** Is one rate less than another (0), about the same (1: within a tenth of it) or more (2)? */
 export function compared(before, after) {
   const ratio = after / before;
   return ratio > 1.1 ? 2 : ratio < 0.9 ? 0 : 1;
@@ -135,8 +140,8 @@ function readBy(network, text) {
   if (last?.text !== text) {
     const known = last && text.startsWith(last.text) ? last.read : undefined; // a reader who types writes on
     const read = surprises(network, text, known);
-    const { bits, best } = read;
-    lately.set(network, { text, read, result: { ...totals(bits), bits, best } });
+    const { bits, probs } = read;
+    lately.set(network, { text, read, result: { ...totals(bits), bits, probs } });
   }
   return lately.get(network).result;
 }

@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { bitsByPlace, BRIEF, DEFAULT_TEXT, finding, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
+import { bitsByPlace, BRIEF, compared, DEFAULT_TEXT, finding, guesses, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -40,16 +40,17 @@ function contextOf(text, place) {
   return `${place > 12 ? "…" : ""}${whole.replace(/^ | $/g, "␣")}`;
 }
 
-/** One letter in words. */
+/** One letter in words, and what was expected in its place. */
 export function tell({ text, now, vocab }, place, t) {
-  const named = (character) => (character === " " ? t("by_space") : t("by_letter", { character: visibleCharacter(character) }));
+  const character = t("by_letter", { character: visibleCharacter(text[place]) });
+  const isSpace = text[place] === " ";
   const b = now.bits[place - 1];
-  const [index, p] = now.best[place - 1];
+  const sign = vocab.indexOf(text[place]);
+  const { rank, shown } = guesses(now.probs[place - 1], sign);
   return {
-    context: contextOf(text, place), character: named(text[place]), plain: text[place] === " " ? t("by_space") : visibleCharacter(text[place]),
-    letter: text[place] === " " ? t("space") : named(text[place]), p: probability(2 ** -b, t), bits: formatNumber(b),
-    surprise: t(`surprise_${sizeOf(b)}`),
-    best: vocab[index] === text[place] ? null : { character: named(vocab[index]), p: probability(p, t) },
+    context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, bits: formatNumber(b),
+    surprise: t(`surprise_${sizeOf(b)}`), rank, characters: vocab.length,
+    guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: now.probs[place - 1][index], comes: index === sign })),
   };
 }
 
@@ -58,28 +59,18 @@ export function tell({ text, now, vocab }, place, t) {
  */
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
-  const blind = element("span", { class: "map-blind" }); // at the end of the first row's line
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const detail = element("p", { class: "map-detail" });
-  const kinds = element("p", { class: "map-kinds" });
+  const kinds = element("span", { class: "map-kinds" });
+  const blind = element("span", { class: "map-blind" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))), kinds, detail);
+    element("p", { class: "map-legend" }, kinds, blind),
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
+  const detail = element("div", { class: "map-detail" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
   text.addEventListener("scroll", showScroll, { signal, passive: true });
-  const measure = () => {
-    if (signal.aborted) return;
-    showScroll();
-    if (letters.length === 0) return;
-    const top = letters[0].offsetTop;
-    const next = letters.findIndex((letter) => letter.offsetTop > top);
-    const last = letters.at(next < 0 ? -1 : next - 1);
-    const [end, most] = [last.offsetLeft + last.offsetWidth + 6, text.clientWidth - blind.offsetWidth];
-    blind.classList.toggle("map-over", end > most); // no room beside the letters: it stands on the line
-    blind.style.left = `${Math.min(end, most)}px`;
-  };
-  const sized = new ResizeObserver(measure);
+  const sized = new ResizeObserver(showScroll);
   sized.observe(text);
   signal.addEventListener("abort", () => sized.disconnect(), { once: true });
   const bringIntoSight = (letter) => {
@@ -91,8 +82,8 @@ export function mapPanel({ t, signal, onPlace }) {
   let shown = null;
   let pointed = null; // the letter under the mouse
 
-  const under = (event) => {
-    const place = letters.indexOf(event.target.closest(".map-letter"));
+  const under = ({ clientX, clientY }) => {
+    const place = letters.indexOf(text.getRootNode().elementFromPoint(clientX, clientY));
     return place < 0 ? null : place;
   };
   const point = (place) => {
@@ -100,7 +91,11 @@ export function mapPanel({ t, signal, onPlace }) {
     pointed = place;
     drawDetail();
   };
-  text.addEventListener("pointerover", (event) => event.pointerType === "mouse" && point(under(event)), { signal });
+  text.addEventListener("pointermove", (event) => { // a finger slides over the letters
+    const place = under(event);
+    if (event.pointerType === "mouse") point(place);
+    else if (place > 0 && place !== shown.place) onPlace(place);
+  }, { signal });
   text.addEventListener("pointerleave", () => point(null), { signal });
   text.addEventListener("click", (event) => {
     const place = under(event);
@@ -113,18 +108,24 @@ export function mapPanel({ t, signal, onPlace }) {
   const valueOf = ({ plain, bits }) => t("letter_value", { character: plain, bits });
   const drawDetail = () => {
     if (shown.count < 1) {
-      detail.textContent = t("text_short");
+      detail.replaceChildren(element("p", {}, t("text_short")));
       return;
     }
     const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
     letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
     if (place === 0) {
-      detail.textContent = t("detail_given", { character: visibleCharacter(shown.text[0]) });
+      detail.replaceChildren(element("p", {}, t("detail_given", { character: visibleCharacter(shown.text[0]) })));
       return;
     }
-    const { best, character, surprise, ...values } = tell(shown, place, t);
-    detail.replaceChildren(...emphasised(half(t.raw("detail"), values), { character, surprise }), " ",
-      best === null ? t("detail_best") : t("detail_other", best));
+    const { guesses: rows, surprise, context, bits: costs, ...values } = tell(shown, place, t);
+    detail.style.setProperty("--map-bits", shown.now.bits[place - 1].toFixed(3));
+    detail.replaceChildren(
+      element("p", {}, t("detail", { context })),
+      element("ul", { class: "map-guesses" }, ...rows.map(({ character, chance, comes }) =>
+        element("li", { class: comes ? "map-guess map-comes" : "map-guess" },
+          element("b", {}, character), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
+          probability(chance, t), ...(comes ? [t("detail_costs", { bits: costs })] : [])))),
+      element("p", {}, ...emphasised(half(t.raw("detail_comes"), values), { surprise })));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
@@ -132,34 +133,29 @@ export function mapPanel({ t, signal, onPlace }) {
       letters[0]?.classList.add("map-given");
       letters.forEach((letter, i) => {
         letter.classList.toggle("map-first", i > 0 && model.text[i - 1] === " " && model.text[i] !== " ");
-        letter.classList.toggle("map-space", model.text[i] === " ");
       });
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
-      text.replaceChildren(blind, ...pieces(model.text).map((piece) =>
+      text.replaceChildren(...pieces(model.text).map((piece) =>
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
       pointed = null;
       text.classList.toggle("map-brief", model.count < BRIEF);
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
-      requestAnimationFrame(measure); // the page lays a long text out in a task of its own
+      requestAnimationFrame(showScroll); // the page lays a long text out in a task of its own
     }
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
     const { bits } = model.now;
     blind.hidden = model.count < 1;
-    blind.textContent = t("blind_guess", { characters: model.vocab.length });
+    blind.textContent = t("blind_guess", { characters: model.vocab.length, bits: formatNumber(model.blind) });
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
-    const told = model.count > 0 ? finding(model) : "";
-    for (const all of [text, kinds]) { // the headline speaks of them
-      all.classList.toggle("map-firsts", told === "words");
-      all.classList.toggle("map-spaces", told === "spaces");
-    }
+    text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
     const averages = Object.entries(model.count < 1 ? {} : bitsByPlace(model.text, bits)).filter(([, { count }]) => count > 0);
-    kinds.replaceChildren(...(averages.length < 2 ? ["\u00a0"] : [t("kinds"), ...averages.flatMap(([kind, { mean }]) =>
-      [" ", element("span", { class: `map-kind map-kind-${kind}` }, ...emphasised(t.raw(`kind_${kind}`), { bits: formatNumber(mean, 1) }))])]));
+    kinds.replaceChildren(...(averages.length < 2 ? [] : [t("kinds"), ...averages.flatMap(([kind, { mean }]) =>
+      [" ", element("span", { class: "map-kind", style: `--map-bits: ${mean.toFixed(3)}` }, ...emphasised(t.raw(`kind_${kind}`), { bits: formatNumber(mean, 1) }))])]));
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
     });
@@ -170,7 +166,7 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, draw, clear: () => (pointed = null) };
+  return { node, detail, draw, clear: () => (pointed = null) };
 }
 
 /** The training: a button that plays it, a slider over its stages, and what a letter costs there on average. */
@@ -178,21 +174,34 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   const play = buttonControl({ label: t("play"), class: "d2lrnn-button map-play", signal, onPress: onPlay });
   const marks = STAGES.map((name) => element("span", { class: "map-mark" }, t(`mark_${name}`)));
   const range = rangeControl({
-    label: element("span", { class: "d2lrnn-hidden" }, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[i]),
+    label: element("span", { class: "d2lrnn-hidden" }, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[Math.round(i)]),
   });
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
   const bits = element("b");
   const choices = element("span");
-  const average = element("p", { class: "map-average" }, bits, " ", element("span", {}, t("average")), " ", choices);
+  const average = element("p", { class: "map-average" }, element("span", {}, bits, " ", t("average")), " ", choices);
   const node = element("div", { class: "map-training" }, play, range.node, average);
-  const draw = ({ count, stage, updates, now }, isPlaying) => {
+  /** What a mean surprise is like; above the surprise of a blind guess there are not so many signs to choose among. */
+  const likeness = ({ count, now, blind, vocab }) => {
+    if (count < 1) return "\u00a0";
+    if (Math.round(now.perplexity) > vocab.length) return t(compared(blind, now.rate) === 2 ? "choices_worse" : "choices_blind", { characters: vocab.length });
+    return t("choices", { count: formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
+  };
+  const draw = (model, isPlaying) => {
+    const { count, stage, updates, now } = model;
     play.textContent = t(isPlaying ? "pause" : "play");
     bits.textContent = t("bits", { bits: count < 1 ? "–" : formatNumber(now.rate) });
-    choices.textContent = t("choices", { count: count < 1 ? "–" : formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
+    choices.textContent = likeness(model);
+    range.input.step = 1;
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
     STAGES.forEach((name, i) => marks[i].classList.toggle("map-chosen", name === stage));
   };
-  return { node, draw };
+  /** The knob between two stages, while it plays. */
+  const slide = (at) => {
+    range.input.step = "any";
+    range.set(at, range.input.getAttribute("aria-valuetext"));
+  };
+  return { node, draw, slide };
 }
 
 /** The reader's own text. */
