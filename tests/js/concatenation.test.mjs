@@ -92,8 +92,11 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual(sums, [1.4, 1.08, 1.4]);
   assert.deepEqual([work, one, both].map((step) => all(step).parts[row][column].sum), sums);
   assert.deepEqual([one, both].map((step) => all(step, false).parts[row][column].sum), sums.slice(0, 2));
-  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "swap X and H"]);
-  assert.match(words.step_3_outcome, /^1\.40 again/);
+  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "H before X"]);
+  // one number added to all results repairs only one of them
+  const lacking = all(both, false).parts[row].map((result) => (result.right - result.sum).toFixed(2));
+  assert.equal(words.step_3_answer_2, `add ${lacking[column]}`);
+  assert.equal(new Set(lacking).size, 3, "as its question says, all three are wrong");
 });
 
 test("each order of numbers has its own order of products, and the same products if both sides have the same", () => {

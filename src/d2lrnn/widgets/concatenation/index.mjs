@@ -192,7 +192,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal, set: commit,
-    outcome: () => told(derive(state()), [0, 0]),
+    outcome: (i, j) => {
+      const [asked, answered] = [SPEC.steps[i].before, state()].map(derive);
+      const place = [asked.row, asked.column];
+      const [[number, weight, , , , own]] = products(answered.mats, ...place, answered.swapped, answered.memory_first).all;
+      const [first, second] = asked.parts[asked.row].filter((_, column) => column !== asked.column).map(({ sum, right }) => written(right - sum));
+      const values = {
+        ...told(answered, place), first, second, value_before: told(asked, place).value,
+        number: written(number, 1), weight: written(weight, 1), own: written(own, 1),
+      };
+      return { ...values, why: t(`step_${i + 1}_why_${j + 1}`, values) };
+    },
   });
   onReset(() => {
     hovered = null;

@@ -63,11 +63,11 @@ export function derive(given) {
 const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
-const LABEL = 20;
+const LABEL = 22;
 const UNIT = { least: 26, good: 36, most: 66 }; // width of a column: all cells are alike
 const ROW = { wide: 50, narrow: 30 };
 const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
-const TALL = 1.15; // times as high as wide a glued cell may be on a phone
+const TALL = 1.3; // times as high as wide a glued cell may be
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
 function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {
@@ -92,13 +92,14 @@ export function arrange(sizes, width, least = UNIT.least) {
   const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const unitIn = (room, columns, few) => (room / columns < (columns > few ? least : UNIT.least) ? Math.max(UNIT.good, least + 2) : Math.min(UNIT.most, room / columns)); // else it scrolls
   const room = width - 2 * GAP - SIGN;
+  const tall = (unit, least, height) => Math.max(least, Math.min(TALL * unit, (height - GAP - LABEL) / (n + d + h))); // glued, the cells fill the height
   const isWide = room / (d + 3 * h) >= Math.max(UNIT.good, least);
   if (isWide) {
     const unit = Math.min(UNIT.most, room / (d + 3 * h));
     const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
     const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum, width);
-    const cell = { unit, row: ROW.wide };
-    return { width, height: apart.height, isWide, apart: { ...apart, ...cell }, glued: { ...glued, ...cell } };
+    const row = tall(unit, ROW.wide, apart.height);
+    return { width, height: apart.height, isWide, apart: { ...apart, unit, row: ROW.wide }, glued: { ...together(sizes, unit, row, glued.X[0]), unit, row } };
   }
   const unit = unitIn(width - GAP - FRAME, d + 2 * h, FEW.glued);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
@@ -107,7 +108,7 @@ export function arrange(sizes, width, least = UNIT.least) {
   const large = unitIn(width - GAP - SIGN, rows + h, FEW.apart);
   const over = total - (rows + h) * large - GAP - SIGN; // where it scrolls, the result is at the right
   const apart = stacked(sizes, large, ROW.narrow, (total > width ? over : over / 2) + SIGN + rows * large);
-  const row = Math.max(ROW.narrow, Math.min(TALL * unit, (apart.height - GAP - LABEL) / (n + d + h)));
+  const row = tall(unit, ROW.narrow, apart.height);
   const glued = together(sizes, unit, row, (total - needed) / 2 + FRAME / 2);
   return {
     width: total, height: apart.height, isWide, apart: { ...apart, unit: large, row: ROW.narrow },

@@ -15,7 +15,7 @@ const sizesOfFont = (unit, [one, two]) => {
   const result = Math.min(LARGE, room / two);
   return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
-const CAPTION = { X: 84, H: 128, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
+const CAPTION = { X: 84, H: 158, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
 const RESULT_CAPTION = 94; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
@@ -115,9 +115,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
     const part = FACTORS[name] ?? "r";
-    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name));
+    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name === "sum" ? "sum" : "product"));
     const grid = element("div", { class: "glue-grid" });
-    if (part === "r") label.dataset.call = RESULTS.indexOf(name) + 1; // the call that makes it
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part !== "r") drag(name, nodes[name]);
   }
@@ -202,7 +201,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const inner = shown.num_inputs + shown.num_hiddens;
     const order = shown.memory_first ? "HX" : "XH";
     const many = shown.batch_size > 1 ? "_many" : "";
-    const isBroad = inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
+    const isBroad = layout.width <= width && inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
     place();
@@ -211,6 +210,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       box.scrollLeft = box.scrollWidth; // the result first
     } else box.removeAttribute("tabindex");
     more.hidden = !box.hasAttribute("tabindex");
+    stage.classList.toggle("glue-scrolled", !more.hidden);
     fade();
   };
   const fade = () => box.classList.toggle("glue-more", box.scrollLeft > 1);
@@ -318,7 +318,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     /** The word below the result. */
     name: (kind) => {
       const sign = { same: "=", chance: "=", wrong: "≠" }[kind];
-      nodes.sum.firstChild.dataset.call = sign ? 1 : RESULTS.length;
       nodes.sum.firstChild.replaceChildren(...(sign ? [element("b", {}, sign), " "] : []), t(kind));
     },
     share: () => share, isLifted: () => lifted !== null,
