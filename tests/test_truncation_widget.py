@@ -45,18 +45,22 @@ def test_windows_are_uneven() -> None:
 
 
 def test_the_sentence_says_what_the_guess_can_teach() -> None:
-    rest = "\u201c)\u201d {} teach the network to note \u201c(\u201d."
+    rest = "\u201c(at noon)\u201d {} teach the network to remember \u201c(\u201d."
     assert Truncation().static_sentence() == f"Cut every 6 letters: {rest.format('cannot')}"
     assert Truncation(tau=12).static_sentence() == f"Cut every 12 letters: {rest.format('can')}"
-    assert Truncation(tau=12).first_part == pytest.approx(0.2 * 0.8**11)
-    faint = Truncation(tau=12, factor=0.5)  # 0.02%
+    assert Truncation(tau=12).open_part == pytest.approx(0.2 * 0.8**7)
+    short = rest.replace("at noon", "b").format("can")
+    assert Truncation(letter=2).static_sentence() == f"Cut every 6 letters: {short}"
+    assert Truncation(letter=2).open_part == pytest.approx(0.2 * 0.8)
+    assert Truncation(letter=2, tau=1).open_part == 0
+    faint = Truncation(tau=12, factor=0.5)  # 0.4%
     assert faint.static_sentence() == f"Cut every 12 letters: {rest.format('can hardly')}"
-    assert Truncation(tau=1).static_sentence() == f"Cut after every letter: {rest.format('cannot')}"
+    assert Truncation(tau=1).static_sentence() == f"Cut at every letter: {rest.format('cannot')}"
     assert Truncation(way="losses", tau=1).static_sentence() == f"Always 1 back: {rest.format('cannot')}"
-    other = "{} of the message from the guess \u201c{}\u201d is used."
+    other = "{} of the message from \u201c{}\u201d teaches the network."
     assert Truncation(letter=7).static_sentence() == "Cut every 6 letters: " + other.format("20%", "\u2423")
-    assert Truncation(way="losses", letter=6).static_sentence() == "Always 6 back: " + other.format("74%", "w")
-    assert Truncation(way="losses", letter=7).first_part == 0
+    assert Truncation(way="losses", letter=6).static_sentence() == "Always 6 back: " + other.format("74%", "t")
+    assert Truncation(way="losses").open_part == 0
 
 
 def test_shares_have_as_many_places_as_they_need_and_a_half_goes_up() -> None:
@@ -79,7 +83,7 @@ def test_the_picture_has_a_row_for_each_guess_their_average_and_the_cuts_of_wind
         picture = flow.static_picture()
         assert picture.count("<path") == cuts and picture.count("<rect") == 1
         texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
-        assert "".join(texts[:12]) == "(at\u2423low\u2423tide" and texts[12:] == [f"average {mean}"]
+        assert "".join(texts[:13]) == "(b)\u2423(at\u2423noon)" and texts[13:] == [f"average {mean}"]
         assert round(100 * flow.kept.mean()) == int(mean[:-1])
         rows = re.findall(r'<polygon points="([^"]*)"[^>]*(blue|vermillion)', picture)
         xs = [(ink, [float(point.split(",")[0]) for point in points.split()]) for points, ink in rows]

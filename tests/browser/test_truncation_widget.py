@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from watching import Record, watched_page
 pytestmark = pytest.mark.browser
 
 LAST = 11  # the guess that is shown, until another is touched
+OPENS = {1: 0, LAST: 4}  # where the bracket opens that a guess closes
 
 
 @pytest.fixture
@@ -45,30 +47,30 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
 
 
 def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
-    """Sentence, shares, rows, lines and scissors are those of Python; `place` is the chosen guess."""
+    """Sentence, shares, rows, lines and scissors are those of Python; `place` is of the letter before the guess."""
     python = Truncation(tau=python.tau, way=python.way, factor=python.factor, letter=place + 1)
     expect(now(widget)).to_have_text(python.static_sentence())
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
-    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} used")
-    least = ", least just after a cut" if python.way == "windows" and python.tau > 1 else ""
-    stored = f"{python.tau} letter{'' if python.tau == 1 else 's'}"
-    used = f"Stored: {stored}. On average {mean} of a message is used{least}."
-    expect(widget.locator(".trunc-used")).to_have_text(used)
+    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} teaches")
+    expect(widget.locator(".trunc-more")).to_contain_text(f"All 12 guesses: on average {mean} of a message teaches.")
+    learns = f"Each letter learns from {1 - python.factor:.0%} of what arrives and passes on {python.factor:.0%}"
+    expect(widget.locator(".trunc-fading")).to_have_text(f"{learns}. States stored: {python.tau}.")
+    expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(learns)
     steps = 12 if python.way == "windows" else 12 * python.tau
-    expect(widget.locator(".trunc-choice > p")).to_have_text(
-        f"Letters kept to go back: {python.tau} \u00b7 Work: {steps} steps"
-    )
-    part = python.first_part
-    first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%" if place == LAST else ""
-    assert widget.locator(".trunc-taken > span").first.text_content() == first
-    for kind, is_shown in (("heard", part > 0), ("unheard", part == 0)):  # of the guess that needs it
-        expect(widget.locator(f".trunc-{kind}")).to_have_count(int(place == LAST and is_shown))
+    expect(widget.locator(".trunc-choice > p")).to_have_text(f"Work: {steps} steps back")
+    part = python.open_part if place in OPENS else None
+    if part is not None:
+        first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%"
+        opener = widget.locator(".trunc-taken > span").nth(OPENS[place])
+        assert opener.text_content() == f"\u201c(\u201d gets {first}"
+    for kind, is_shown in (("heard", part), ("unheard", part == 0)):  # of the guess that needs it
+        expect(widget.locator(f".trunc-{kind}")).to_have_text(["("] if is_shown else [])
     rows_are_of(widget, python)
     left, letter = grid(widget)
     assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
-    handle = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
+    handle = 12 - python.tau if python.way == "windows" else place + 1 - python.tau
     assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([handle], abs=0.05)
-    expect(widget.locator(".trunc-letter.trunc-chosen")).to_have_text([*"(at␣low␣tide"][place])
+    expect(widget.locator(".trunc-guessed")).to_have_text([*"b)␣(at␣noon)"][place])
 
 
 def rows_are_of(widget: Locator, python: Truncation) -> None:
@@ -95,6 +97,11 @@ def middles(nodes: Locator) -> list[float]:
     return nodes.evaluate_all(
         "(all) => all.map((e) => e.getBoundingClientRect()).map(({ left, right }) => (left + right) / 2)"
     )
+
+
+def guess(widget: Locator, place: int) -> Locator:
+    """The letter that is guessed after the one at that place."""
+    return widget.locator(".trunc-letter").nth(place + 1)
 
 
 def scissors(widget: Locator) -> Locator:
@@ -152,7 +159,7 @@ def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
     expect(widget.locator(".trunc-sums")).to_have_text(shares)
     drag(page, widget, 3)
     assert sent(widget) == pytest.approx([0.128, 0.16, 0.2], abs=1e-4)
-    widget.locator(".trunc-letter").nth(7).click()  # its cut is its own, and the scissors are there
+    guess(widget, 7).click()  # its cut is its own, and the scissors are there
     is_of(widget, Truncation(way="losses", tau=3), 7)
     drag(page, widget, -3)  # and no drag chooses a guess
     is_of(widget, Truncation(way="losses", tau=6), 7)
@@ -160,15 +167,18 @@ def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
     is_of(widget, Truncation(), 7)
 
 
-def test_the_scissors_are_at_the_cut_of_the_guess_and_any_drag_moves_them_on(
+def test_the_scissors_are_at_the_last_cut_whichever_guess_is_chosen(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     for place in (0, 4, 6, 9):
-        widget.locator(".trunc-letter").nth(place).click()
+        guess(widget, place).click()
         for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-7, 12), (6, 6)):  # as from the last guess
             is_of(widget, Truncation(tau=scissors_tau(widget)), place)
+            left, letter = grid(widget)
+            stops = [(x - left) / letter for x in middles(widget.locator(".trunc-rail > span"))]
+            assert stops == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
             drag(page, widget, letters)
             is_of(widget, Truncation(tau=tau), place)
 
@@ -211,7 +221,7 @@ def test_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_p
                 widget = show(page, tmp_path, Truncation(tau=tau, way=way))
                 for place in (LAST, 10, 4):
                     if place != LAST:
-                        widget.locator(".trunc-letter").nth(place).click()
+                        guess(widget, place).click()
                     own, kept = widget.locator(".trunc-line-cut.trunc-own"), widget.locator(".trunc-sum-kept")
                     start = place + 1 - Truncation(tau=tau, way=way).reaches[place]
                     if start < 0:
@@ -231,41 +241,66 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     widget = show(page, tmp_path, Truncation())
     sides = widget.locator(".trunc-sum")
     expect(now(widget)).to_have_text(Truncation().static_sentence())
-    expect(sides).to_have_text(["26% cut off", "74% used"])
+    expect(sides).to_have_text(["26% cut off", "74% teaches"])
     asks = widget.locator(".trunc-asks")
     expect(widget.locator(".trunc-guessed")).to_have_text(")")
     left, letter = grid(widget)
     assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     takes = widget.locator(".trunc-taken > span")
     expect(takes).to_have_text(
-        ["0%", *5 * [""], "6.6%", "8.2%", "10%", "13%", "16%", "20%", "still remembered", "\u201c(\u201d gets"]
+        [*4 * [""], "\u201c(\u201d gets 0%", "", "7%", "8%", "10%", "13%", "16%", "20%", "still remembered"]
     )
     assert sent(widget) == pytest.approx([0.2 * 0.8**lag for lag in range(5, -1, -1)], abs=1e-4)
     beyond = [0.2 * 0.8**lag for lag in range(14, 5, -1)]
     assert sent(widget, "cut") == pytest.approx(beyond, abs=1e-4)  # 3 before the line
     assert sum(sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
-    expect(widget.locator(".trunc-before > span")).to_have_text([*"lk␣"])  # each of them has its letter
+    expect(widget.locator(".trunc-before > span")).to_have_text([*"de␣"])  # each of them has its letter
     line = widget.locator(".trunc-letters").bounding_box()
-    page.mouse.click(line["x"] + line["width"] / 2 + 2, line["y"] + 20)  # beside a cut it is a letter, too
-    expect(sides).to_have_text(["80% cut off", "20% used"])
+    page.mouse.click(line["x"] + 7 / 12 * line["width"] + 2, line["y"] + 20)  # beside a cut it is a letter, too
+    expect(sides).to_have_text(["80% cut off", "20% teaches"])
     expect(widget.locator(".trunc-guessed")).to_have_text("␣")
     assert middles(asks) == pytest.approx(middles(widget.locator(".trunc-guessed")), abs=1)
-    expect(widget.locator(".trunc-later")).to_have_text([*"␣tide"])  # not read yet
+    expect(widget.locator(".trunc-later")).to_have_text([*"noon"])  # not read yet
     expect(now(widget)).to_have_text(Truncation(letter=7).static_sentence())
-    letters = widget.get_by_role("slider", name="The guess after")
+    letters = widget.get_by_role("slider", name="The guess")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("74% used")
+    expect(sides.last).to_have_text("74% teaches")
     letters.press("ArrowLeft")
-    expect(sides.last).to_have_text("67% used")
-    assert letters.get_attribute("aria-valuetext") == "letter 5 of 12, l: 67% is used"
+    expect(sides.last).to_have_text("67% teaches")
+    assert letters.get_attribute("aria-valuetext") == "5 of 12, a: 67% teaches"
     letters.press("Home")
     # what is cut off lies left of the line
-    expect(sides).to_have_text(["80% cut off", "20% used"])
+    expect(sides).to_have_text(["80% cut off", "20% teaches"])
     assert sent(widget, "cut") == pytest.approx([0.1024, 0.128, 0.16], abs=1e-4)
     line, part = widget.locator(".trunc-letters").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
     assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
     widget.get_by_role("button", name="Reset").click()
-    expect(sides).to_have_text(["26% cut off", "74% used"])
+    expect(sides).to_have_text(["26% cut off", "74% teaches"])
+
+
+def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Beside each other, and the name of the row with the first of them."""
+    page, _ = opened
+    box = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+    for width in (760, 390, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        for settings, told in (
+            ({}, [0, 7, 8, 10, 13, 16, 20]),
+            ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
+            ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),
+            ({"letter": 2}, [16, 20]),
+            ({"letter": 5}, [8, 10, 13, 16, 20]),
+        ):
+            widget = show(page, tmp_path, Truncation(**settings))
+            parts = widget.locator(".trunc-taken > :not(.trunc-read) :is(span, b)")
+            texts = parts.all_inner_texts()
+            assert texts[0] == ("gets" if settings.get("letter") == 5 else "\u201c(\u201d gets")
+            assert [float(text.rstrip("%")) for text in texts[1:]] == told
+            assert texts[-1].endswith("%") and all(text.endswith("%") == (width == 760) for text in texts[2:-1])
+            sides = parts.evaluate_all(box)
+            assert all(one[1] <= other[0] for one, other in pairwise(sides))
+            assert settings.get("letter") != 2 or sides[2][0] - sides[1][1] >= 6  # a bold number, and a large one
+            assert sides[0][0] >= widget.bounding_box()["x"]
 
 
 def test_the_message_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -278,14 +313,23 @@ def test_the_message_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Recor
     assert lost == pytest.approx(0.86 * (1 - Truncation(tau=4).kept), abs=1e-3)
 
 
-def test_a_row_that_is_touched_is_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_first_picture_holds_one_message(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Those of all guesses are folded away, under the letters that they reach."""
     page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    box = widget.locator(".trunc-all").bounding_box()
-    for place in (0, 6, 11, 3):
-        for share in (0.05, 0.5, 0.95):  # also before the line
-            page.mouse.click(box["x"] + share * box["width"], box["y"] + (place + 0.5) / 12 * box["height"])
-            is_of(widget, Truncation(), place)
+    for width in (1000, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        widget = show(page, tmp_path, Truncation())
+        rows = widget.locator(".trunc-all")
+        expect(rows).to_be_hidden()
+        widget.get_by_text("Other cuts").click()
+        expect(rows).to_be_visible()
+        left, letter = grid(widget)
+        box = rows.bounding_box()
+        assert ((box["x"] - left) / letter, box["width"] / letter) == pytest.approx((-3, 15), abs=0.1)
+        for place in (0, 6, 3):
+            guess(widget, place).click()
+            (chosen,) = widget.locator(".trunc-all .trunc-kept.trunc-chosen").all()
+            assert chosen.evaluate("(e) => { const { x, width } = e.getBBox(); return x + width; }") == place + 1
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -304,14 +348,14 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("Other cuts").click()
-    memory = widget.get_by_label(re.compile("^Each letter passes on"))
+    memory = widget.get_by_label(re.compile("^Each letter learns from"))
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "50%" in memory.get_attribute("aria-valuetext")
     memory.press("End")
     faint = Truncation(tau=1, factor=0.95)
     expect(widget.get_by_role("status")).to_contain_text(
-        f"{faint.static_sentence()} Of its message 5% is used; on average 5%."
+        f"{faint.static_sentence()} Of its message 5% teaches; on average 5%."
     )
 
 
@@ -320,23 +364,23 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     widget = show(page, tmp_path, Truncation())
     outcome = widget.locator(".d2lrnn-outcome")
     height = page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight")
-    befores, states = ({}, {}, {"tau": 12}), ({}, {"tau": 12}, {"tau": 12, "factor": 0.5})
+    befores, states = ({}, {}, {"tau": 12}), ({"letter": 2}, {"tau": 12}, {"tau": 12, "factor": 0.5})
     for i, (answer, told) in enumerate(
         (
             (
                 "only by luck",
-                "No. A cut stops learning, not reading. Other brackets, with no cut inside, can teach the network "
-                "to note “(”; then it remembers this one, too.",
+                "No. No cut is inside “(b)”, so it can teach the network to remember “(”. The weights are "
+                "the same at each place, so this helps “(at noon)”, too. A cut stops teaching, not reading.",
             ),
             (
-                "all",
-                "No. 69%, and “(” hears of its “)” at last. "
-                "But just after a cut, a guess still loses 80%: see the top row.",
+                "still 0%",
+                "No. 4.2%: no cut is between the brackets now, but the message fades on the way. "
+                "The price: 12 stored states, not 6.",
             ),
             (
                 "almost nothing",
-                "Right. 0.02%, not 1.7%: the letters on the way take nearly all. "
-                "So what is far back can go unheard without any cut.",
+                "Right. 0.4%, not 4.2%. The cut takes almost nothing: 99.98% of the message teaches. But nearly "
+                "all of it teaches letters near the guess. Far back, little can be learned, cut or no cut.",
             ),
         )
     ):
@@ -346,21 +390,23 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         expect(widget.locator(".trunc-read")).to_be_hidden()  # it would tell
         widget.get_by_role("button", name=answer, exact=True).click()
         if i < 2:
-            is_of(widget, Truncation(**states[i]))
-        expect(now(widget)).to_have_text(Truncation(**states[i]).static_sentence())
-        assert sum(sent(widget)) == pytest.approx(Truncation(**states[i]).kept[LAST], abs=1e-3)
+            is_of(widget, Truncation(**states[i]), Truncation(**states[i]).letter - 1)
+        after = Truncation(**states[i])
+        expect(now(widget)).to_have_text(after.static_sentence())
+        assert sum(sent(widget)) == pytest.approx(after.kept[after.letter - 1], abs=1e-3)
         expect(widget.locator(".trunc-read")).to_be_visible(visible=i == 0)
-        expect(widget.locator(".trunc-always").first).to_be_visible(visible=i != 0)
+        expect(widget.locator(".trunc-profits")).to_have_text(["(", ")"] if i == 0 else [])  # the long pair
+        expect(widget.locator(".trunc-needed")).to_be_visible()
         expect(outcome).to_contain_text(told)
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
-    expect(widget.locator(".trunc-taken > span").first).to_have_text("0.02%")
-    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.98% used")
+    expect(widget.locator(".trunc-needed")).to_have_text("“(” gets 0.4%")
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("99.98% teaches")
     widget.get_by_role("button", name="Reset").click()
     is_of(widget, Truncation())
 
 
 def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The first answer draws it from the opening bracket to the closing one."""
+    """The first answer draws it from the opening bracket of the long pair to the closing one."""
     page, _ = opened
     for width in (1000, 320):
         page.set_viewport_size({"width": width, "height": 900})
@@ -370,7 +416,7 @@ def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_pat
         box = widget.locator(".trunc-read").bounding_box()
         left, letter = grid(widget)
         ends = [(x - left) / letter for x in (box["x"], box["x"] + box["width"])]
-        assert ends == pytest.approx([0.5, 12.5], abs=0.1)
+        assert ends == pytest.approx([4.5, 12.5], abs=0.1)
         assert ends[0] < (middles(scissors(widget))[0] - left) / letter < ends[1]
 
 
@@ -382,7 +428,7 @@ def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp
             widget = show(page, tmp_path, Truncation(way=way))
             expect(widget.locator(".trunc-drag")).to_have_text("drag")
             for place in range(12):
-                widget.locator(".trunc-letter").nth(place).click()
+                guess(widget, place).click()
                 word = widget.locator(".trunc-drag").bounding_box()
                 for stop in widget.locator(".trunc-rail > span:visible").all() if word else []:
                     box = stop.bounding_box()
@@ -401,7 +447,7 @@ def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_p
                 for key in ("End", "Home"):
                     widget.locator(".trunc-letters").press(key)
                     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-                    parts = (".trunc-rail", ".trunc-all", ".trunc-used", ".d2lrnn-step-titles")
+                    parts = (".trunc-rail", ".trunc-letters", ".trunc-fading", ".d2lrnn-step-titles")
                     found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
     assert len(found) == 1, found
 
@@ -433,9 +479,9 @@ def test_a_message_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: P
 def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(tau=12, way="losses"))
-    widget.locator(".trunc-letter").nth(5).click()
+    guess(widget, 5).click()
     kept, cut = widget.locator(".trunc-sum-kept"), widget.locator(".trunc-sum-cut")
-    expect(kept).to_have_text("93.1% used; its cut is farther left")
+    expect(kept).to_have_text("93.1% teaches; its cut is farther left")
     expect(cut).to_be_hidden()
     expect(cuts(widget)).to_have_count(0)
     expect(widget.locator(".trunc-is-cut")).to_have_count(0)
@@ -445,19 +491,19 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     drag(page, widget, 2)
     is_of(widget, Truncation(tau=6, way="losses"), 5)
     drag(page, widget, -3)  # and back out of sight
-    expect(kept).to_have_text("93.1% used; its cut is farther left")
-    widget.locator(".trunc-letter").nth(9).click()  # two letters before the line, where those are drawn
-    expect(kept).to_have_text("93.1% used")
+    expect(kept).to_have_text("93.1% teaches; its cut is farther left")
+    guess(widget, 9).click()  # two letters before the line, where those are drawn
+    expect(kept).to_have_text("93.1% teaches")
     parts = widget.locator(".trunc-stream .trunc-kept").bounding_box()
     assert middles(cuts(widget)) == pytest.approx([parts["x"]], abs=4)
-    widget.locator(".trunc-letter").nth(LAST).click()
+    guess(widget, LAST).click()
     is_of(widget, Truncation(tau=12, way="losses"))
 
 
 def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(way="losses", letter=3))
-    expect(widget.locator(".trunc-sum-kept")).to_have_text("74% used; cut at the left edge")
+    expect(widget.locator(".trunc-sum-kept")).to_have_text("74% teaches; cut at the left edge")
     expect(cuts(widget)).to_have_count(1)
     expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that is used is in sight
     assert sum(sent(widget)) == pytest.approx(Truncation(way="losses").kept[2], abs=1e-3)
@@ -486,24 +532,25 @@ def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], 
             is_of(widget, Truncation(way=way, tau=tau), place)
 
 
-def test_letters_before_the_first_guess_show_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_letters_before_the_first_guess_show_that_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    for letter in widget.locator(".trunc-before > span, .trunc-next").all():
+    for letter in [*widget.locator(".trunc-before > span").all(), widget.locator(".trunc-letter").first]:
+        guess(widget, LAST).click()
         box = letter.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        is_of(widget, Truncation())
-    # but they are tinted where they are reached
+        is_of(widget, Truncation(), 0)
+    # and they are tinted where they are reached
     widget.get_by_text("Other cuts").click()
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
-    widget.locator(".trunc-letter").nth(3).click()
-    assert sorted(widget.locator(".trunc-reached").all_text_contents()) == sorted("k\u2423(at")
+    guess(widget, 3).click()
+    assert sorted(widget.locator(".trunc-reached").all_text_contents()) == sorted("e\u2423(b)\u2423")
 
 
 def test_a_link_keeps_the_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    widget.locator(".trunc-letter").nth(6).click()
+    guess(widget, 6).click()
     widget.get_by_role("button", name="Link to this").click()
     expect(widget.locator(".d2lrnn-told")).not_to_be_empty()
     page.reload()

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, LARGEST_PART, NUM_LETTERS, TAUS, canTeach, derive, firstPart, handleStops, nearestTau, partAt, percent, percentKept, wishStops } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { FARTHEST, LARGEST_PART, NUM_LETTERS, OPENS, TAUS, canTeach, derive, handleStops, nearestTau, openPart, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -35,7 +35,7 @@ test("the line has as many letters as the figure has guesses, and every window o
   for (const tau of TAUS) assert.equal(NUM_LETTERS % tau, 0);
 });
 
-test("what is used of each makes the average that is said", () => {
+test("what teaches of each makes the average that is said", () => {
   for (const way of SPEC.controls.way.choices) for (const factor of [0.5, 0.8, 0.95]) for (const tau of TAUS) {
     const { kept, lost } = shown({ way, factor, tau });
     close(kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS + lost, 1, `${way} ${tau}`);
@@ -73,23 +73,26 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  const stops = wishStops("windows", 3); // those of the last guess, whichever is chosen
+  const stops = handleStops("windows", 3); // those of the last guess, whichever is chosen
   assert.deepEqual(stops, [11, 10, 9, 8, 6, 0]);
-  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops, 6)), [1, 1, 4, 6, 6, 12, 12]);
-  assert.deepEqual(wishStops("losses", 3), handleStops("losses", 3));
+  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops)), [1, 1, 4, 6, 6, 12, 12]);
 });
 
-test("the handle is at the cut of the chosen guess, where several lengths may have it", () => {
+test("the handle is at the last cut of the line, whichever guess is chosen", () => {
   for (let chosen = 0; chosen < NUM_LETTERS; chosen += 1) {
     const stops = handleStops("windows", chosen);
     TAUS.forEach((tau, i) => {
-      const { reaches } = shown({ tau, letter: chosen + 1 });
-      assert.equal(stops[i], chosen + 1 - reaches[chosen]);
-      assert.equal(nearestTau(stops[i], stops, tau), tau, "a tap on its own place changes nothing");
+      assert.equal(stops[i], NUM_LETTERS - shown({ tau }).reaches[NUM_LETTERS - 1]);
+      assert.equal(nearestTau(stops[i], stops), tau, "a tap on its own place changes nothing");
     });
   }
-  assert.deepEqual(handleStops("windows", 4), [4, 4, 3, 4, 0, 0]);
-  assert.deepEqual([6, 12, 1].map((before) => nearestTau(4.2, handleStops("windows", 4), before)), [4, 4, 1]);
+});
+
+test("the pairs are the brackets of the text", () => {
+  const { text, next } = SPEC.words.en;
+  const line = [...text + next];
+  for (const [chosen, opener] of Object.entries(OPENS)) assert.deepEqual([line[opener], line[+chosen + 1]], ["(", ")"]);
+  assert.equal(line.filter((letter) => letter === ")").length, Object.keys(OPENS).length);
 });
 
 test("always so many letters back, the handle is at the cut of the guess, or at the left end where that is out of sight", () => {
@@ -99,58 +102,56 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
       const cut = chosen + 1 - TAUS[i];
       assert.ok(cut >= FARTHEST ? stop === cut : stop < FARTHEST, `${chosen} ${TAUS[i]}`);
       assert.ok(i === 0 || stop < stops[i - 1], "farther left is farther back");
-      assert.equal(nearestTau(stop, stops, 6), TAUS[i]);
+      assert.equal(nearestTau(stop, stops), TAUS[i]);
     });
   }
 });
 
 test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
   const t = translator("en", SPEC.words);
-  const [last, past] = ["Cut every 6 letters: “)” cannot teach the network to note “(”.", "Cut every 6 letters: 20% of the message from the guess “␣” is used."];
+  const [last, past] = ["Cut every 6 letters: “(at noon)” cannot teach the network to remember “(”.", "Cut every 6 letters: 20% of the message from “␣” teaches the network."];
   assert.deepEqual([shown(), shown({ letter: 7 })].map((model) => told(model, t)), [last, past]);
-  assert.equal(spoken(shown(), t), `${last} Of its message 74% is used; on average 51%.`);
+  assert.equal(spoken(shown(), t), `${last} Of its message 74% teaches; on average 51%.`);
   assert.equal(spoken(shown({ letter: 7 }), t), `${past} On average 51%.`);
   const model = shown();
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
 });
 
-test("a guess can teach the first letter where its message gets there", () => {
-  for (const way of SPEC.controls.way.choices) for (const tau of TAUS) for (let letter = 1; letter <= NUM_LETTERS; letter += 1) {
-    const model = shown({ way, tau, letter });
-    const isWithin = letter <= tau; // the first window begins with it
-    close(firstPart(model), isWithin ? 0.2 * 0.8 ** (letter - 1) : 0, `${way} ${tau} ${letter}`);
+test("a closing bracket can teach the opening one where its message gets there", () => {
+  for (const way of SPEC.controls.way.choices) for (const tau of TAUS) {
+    close(openPart(shown({ way, tau, letter: 2 })), tau >= 2 ? 0.2 * 0.8 : 0, `${way} ${tau} short`);
+    close(openPart(shown({ way, tau, letter: NUM_LETTERS })), tau >= 8 ? 0.2 * 0.8 ** 7 : 0, `${way} ${tau} long`);
   }
   assert.deepEqual([0, 1e-9, 0.0099, 0.01, 0.2].map(canTeach), ["cannot", "hardly", "hardly", "can", "can"]);
 });
 
-test("what is guessed and sent back, is said in twenty words", () => {
-  assert.ok(SPEC.words.en.lead.split(" ").length <= 20);
+test("what is sent back, and what for, is said in twenty words, and an answer in thirty-five", () => {
+  const { lead, ...words } = SPEC.words.en;
+  assert.ok(lead.split(" ").length <= 20);
+  for (const [key, text] of Object.entries(words)) if (key.endsWith("_outcome")) assert.ok(text.split(" ").length <= 34, key); // and Right, or No
 });
 
-test("the price is of the letters that are stored, and of the steps back", () => {
+test("the price is of the steps back", () => {
   const t = translator("en", SPEC.words);
   const price = (settings) => t("price", shown(settings));
-  assert.equal(price({}), "Letters kept to go back: 6 · Work: 12 steps");
-  assert.equal(price({ tau: 1 }), "Letters kept to go back: 1 · Work: 12 steps");
-  assert.equal(price({ tau: 12 }), "Letters kept to go back: 12 · Work: 12 steps");
-  assert.equal(price({ way: "losses" }), "Letters kept to go back: 6 · Work: 72 steps");
+  assert.equal(price({}), "Work: 12 steps back");
+  for (const tau of TAUS) assert.equal(price({ tau }), price({}));
+  assert.equal(price({ way: "losses" }), "Work: 72 steps back");
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const { en } = SPEC.words;
   const [known, wider, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
-  assert.ok(en.text.startsWith("(") && en.next === ")");
-  for (const model of [known.before, known.after, wider.before]) assert.equal(firstPart(model), 0, "a cut is between them");
+  for (const model of [known.before, wider.before]) assert.equal(openPart(model), 0, "a cut is between them");
+  assert.ok(openPart(known.after) > 0.1 && known.after.tau === known.before.tau, "none is in the short pair");
   assert.ok(known.right === 2 && en.step_1_answer_3 === "yes");
-  assert.ok(firstPart(wider.after) > 0 && wider.after.tau === 2 * wider.before.tau && en.step_2_question.includes(`half as often, every ${wider.after.tau} letters`));
-  assert.ok(wider.right === 0 && en.step_2_answer_1 === "about 70%" && Math.abs(1 - wider.after.lost - 0.7) < 0.02);
-  const { kept } = wider.after;
-  assert.ok(kept[0] === Math.min(...kept) && kept[0] === wider.before.kept[0] && kept[0] === wider.before.kept[wider.before.tau]); // "still", "the top row"
-  assert.equal(wider.after.reaches[wider.after.chosen], NUM_LETTERS, "no cut is between the brackets");
-  const [some, least] = [faster.before, faster.after].map(firstPart);
-  assert.ok(some > 50 * least && least > 0 && least < 0.001); // "almost nothing"
+  assert.ok(wider.after.tau === 2 * wider.before.tau && en.step_2_question.includes("half as often"));
+  assert.ok(wider.right === 1 && en.step_2_answer_2 === `about ${Math.round(100 * openPart(wider.after))}%`);
+  const [some, least] = [faster.before, faster.after].map(openPart);
+  assert.ok(some > 10 * least && least > 0 && least < 0.005); // "almost nothing"
   assert.ok(faster.after.factor === 0.5 && faster.right === 2 && en.step_3_answer_3 === "almost nothing");
-  assert.ok(faster.after.kept[NUM_LETTERS - 1] - partAt(0.5, NUM_LETTERS - 1) > 0.999); // "take nearly all"
+  const { kept, chosen } = faster.after;
+  assert.ok(1 - 0.5 ** (chosen - OPENS[chosen]) > 0.99 && kept[chosen] > 0.99); // "the letters near the guess take nearly all"
 });
 
 test("what the letters take is, without cuts, the message", () => {

@@ -1,4 +1,4 @@
-"""The explorable of truncation: a line of text is cut, and each guess shows how much of its gradient is used."""
+"""The explorable of truncation: a line of text is cut, and each guess shows how much of its gradient teaches."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = ["Truncation"]
 _SPEC = Spec("truncation")
 _NUM_LETTERS = 12
 _LITTLE = 0.01  # of a message, which hardly teaches
+_OPENS = {2: 1, _NUM_LETTERS: 5}  # of the letter before a closing bracket, the one that opens it
 
 
 def _percent_kept(lost: float) -> str:
@@ -84,33 +85,34 @@ class Truncation(Explorable):
     # ---- the static picture ----
 
     @property
-    def first_part(self) -> float:
-        """The share of the chosen guess's gradient that the first letter takes: 0 behind a cut."""
-        lag = self.letter - 1
-        return (1 - self.factor) * self.factor**lag if self.reaches[lag] > lag else 0.0
+    def open_part(self) -> float:
+        """The share of a closing bracket's gradient that the opening one takes: 0 behind a cut."""
+        lag = self.letter - _OPENS[self.letter]
+        return (1 - self.factor) * self.factor**lag if self.reaches[self.letter - 1] > lag else 0.0
 
     def static_sentence(self) -> str:
-        """Whether the message of the last guess, its gradient, gets to the first letter; of another, what is used."""
+        """Whether the message of a closing bracket, its gradient, gets to the opening one; of another, what teaches."""
         words = Words(self._words)
-        guess = visible_character((words("text") + words("next"))[self.letter])
+        text = words("text") + words("next")
         cut = words(f"{self.way}_one" if self.tau == 1 else self.way, tau=self.tau)
-        if self.letter < _NUM_LETTERS:
+        if self.letter not in _OPENS:
             kept = _percent_kept(float(self.factor ** self.reaches[self.letter - 1]))
-            return f"{cut} {words('share', guess=guess, kept=kept)}"
-        part = self.first_part
+            return f"{cut} {words('share', guess=visible_character(text[self.letter]), kept=kept)}"
+        part = self.open_part
         can = words("can" if part >= _LITTLE else "hardly" if part > 0 else "cannot")
-        return f"{cut} {words('teach', guess=guess, can=can)}"
+        pair = text[_OPENS[self.letter] - 1 : self.letter + 1]
+        return f"{cut} {words('teach', pair=pair, can=can)}"
 
     def static_picture(self) -> str:
-        """Under the letters a message back for each guess, up to its cut and beyond, and what is used on average."""
+        """Under the letters a message back for each guess, up to its cut and beyond; the chosen guess has a frame."""
         words = Words(self._words)
         picture = Picture(592, 226, words("title"), self.static_sentence())
         left, top, width, height = 60.0, 50.0, 40.0, 14.0
-        for place, letter in enumerate(words("text")):
+        for place, letter in enumerate(words("text") + words("next")):
             middle = left + width * (place + 0.5)
             picture.add("text", visible_character(letter), x=middle, y=top - 12, text_anchor="middle")
         chosen = {"fill": "none", "stroke": "currentColor"}
-        picture.add("rect", x=left + width * (self.letter - 1) + 4, y=top - 28, width=width - 8, height=22, **chosen)
+        picture.add("rect", x=left + width * self.letter + 4, y=top - 28, width=width - 8, height=22, **chosen)
         for place, reach in enumerate(self.reaches):
             for ink, near, far in (("blue", 0, reach), ("vermillion", reach, place + 2)):
                 lags = np.arange(near, min(far, place + 2) + 1)

@@ -1,16 +1,17 @@
-// Truncation: a line of text is cut; a wrong guess shows which letters its message reaches, and the small ones how it is with all.
+// Truncation: a line of text is cut; a guess shows which letters its message teaches, and rows in the fold how it is with all.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { canTeach, derive, firstPart, isOfPair, partAt, percent, percentKept } from "./maths.mjs";
-import { linePanel } from "./panels.mjs";
+import { OPENS, canTeach, derive, openPart, percent, percentKept } from "./maths.mjs";
+import { linePanel, rowsPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** What the guess of the closing bracket can teach, or what is used of another's message, as Python says it: keys, and their values. */
+/** What a pair of brackets can teach, or what teaches of another guess's message, as Python says it: keys, and their values. */
 export function sentence(model, t) {
   const { way, tau, chosen } = model;
-  const guess = visibleCharacter((t("text") + t("next"))[chosen + 1]);
+  const text = t("text") + t("next");
+  const [guess, pair] = [visibleCharacter(text[chosen + 1]), text.slice(OPENS[chosen], chosen + 2)];
   const kept = percentKept(1 - model.kept[chosen]);
-  return { keys: [tau === 1 ? `${way}_one` : way, isOfPair(model) ? "teach" : "share"], values: { tau, guess, kept, can: t(canTeach(firstPart(model))) } };
+  return { keys: [tau === 1 ? `${way}_one` : way, chosen in OPENS ? "teach" : "share"], values: { tau, guess, pair, kept, can: t(canTeach(openPart(model))) } };
 }
 
 /** The sentence, and the numbers that the picture shows. */
@@ -30,6 +31,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const line = linePanel({
     t, signal, onTau: (tau) => tau !== state().tau && set({ tau }), onLetter: (place) => place + 1 !== state().letter && set({ letter: place + 1 }),
   });
+  const rows = rowsPanel({ t });
   const ways = controls.way.choices.map((way) => ({ way, node: buttonControl({ label: "", onPress: () => set({ way }), signal }) }));
   const caption = element("span", { class: "trunc-caption" });
   const memory = rangeControl({
@@ -37,22 +39,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   memory.node.classList.add("trunc-memory");
 
-  const [, wider, faster] = steps.map(({ before, state: after }) => [before, after].map((values) => derive({ ...state(), ...values })));
-  const [some, least] = faster.map(({ factor, chosen }) => percent(partAt(factor, chosen)));
+  const [near, far, faded] = steps.map(({ state: after }) => derive({ ...state(), ...after }));
   const known = {
-    before: percentKept(wider[0].lost), kept: percentKept(wider[1].lost), least: percent(1 - wider[1].kept[0]),
-    more: some, less: least, taken: percent(1 - faster[0].factor),
+    near: near.tau, far: far.tau, taken: percent(1 - far.factor),
+    more: percent(openPart(far)), less: percent(openPart(faded)), kept: percentKept(1 - faded.kept[faded.chosen]),
   };
   const guided = guidedSteps({ t: (key, values) => t(key, { ...known, ...values }), state, steps, set, onReset, say, signal });
-  const lead = element("p", { class: "d2lrnn-lead" });
-  const used = element("p", { class: "trunc-caption trunc-used" });
-  const price = element("p", { class: "trunc-caption" });
+  const fading = element("p", { class: "trunc-caption trunc-fading" });
+  const [price, mean] = [0, 1].map(() => element("p", { class: "trunc-caption" }));
   const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
   const more = fold(t("more"), element(
     "div", { class: "trunc-more" },
     element("div", { class: "trunc-choice" },
       element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), price),
-    memory.node, ...paragraphs,
+    memory.node, mean, rows.node, ...paragraphs,
   ));
   guided.node.addEventListener("click", () => paint(derive(state())), { signal }); // the first answer is shown, too
   onReset(() => {
@@ -62,8 +62,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
-    lead, now.node,
-    element("div", { class: "trunc-figure" }, line.node), used,
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
+    element("div", { class: "trunc-figure" }, line.node), fading,
     guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 
@@ -73,15 +73,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.textContent = t(each === "windows" && tau === 1 ? "way_windows_one" : `way_${each}`, { tau });
       node.setAttribute("aria-pressed", String(each === way));
     }
+    rows.draw(model);
     line.draw(model, { isRead: guided.opened() === 0 && !guided.isAsking() });
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
-    used.replaceChildren(...emphasised(t.raw(tau === 1 ? "used_one" : way === "windows" ? "used_uneven" : "used"), { tau, average: percentKept(model.lost) }));
+    const shares = { taken: percent(1 - factor), factor: percent(factor) };
+    fading.replaceChildren(...emphasised(`${t.raw("memory")}. ${t.raw("stored")}`, { ...shares, tau }));
+    mean.replaceChildren(...emphasised(t.raw("mean"), { average: percentKept(model.lost) }));
     price.replaceChildren(...emphasised(t.raw("price"), model));
-    const passed = percent(factor);
-    lead.textContent = t("lead", { taken: percent(1 - factor) });
-    caption.replaceChildren(...emphasised(t.raw("memory"), { factor: passed }));
-    memory.set(Math.round(20 * factor), t("memory", { factor: passed }));
+    caption.replaceChildren(...emphasised(t.raw("memory"), shares));
+    memory.set(Math.round(20 * factor), t("memory", shares));
   }
   return { draw: paint };
 }

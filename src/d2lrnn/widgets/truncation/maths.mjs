@@ -22,12 +22,12 @@ export function derive({ tau, way, factor, letter }) {
 export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
 /** The largest of all. */
 export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
-/** Whether the guess is that of the last letter, which needs the first. */
-export const isOfPair = ({ chosen }) => chosen === NUM_LETTERS - 1;
-/** What the first letter of the line gets of the chosen guess's message. */
-export const firstPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen ? partAt(factor, chosen) : 0);
+/** Of the guess after a letter that closes a bracket, where it opens: a short pair, and a long one. */
+export const OPENS = { 1: 0, [NUM_LETTERS - 1]: 4 };
+/** What the opening bracket gets of the chosen guess's message. */
+export const openPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen - OPENS[chosen] ? partAt(factor, chosen - OPENS[chosen]) : 0);
 const LITTLE = 0.01;
-/** Whether the chosen guess can teach the network to note that letter: the name of a word. */
+/** Whether the chosen guess can teach the network to remember that letter: the name of a word. */
 export const canTeach = (part) => (part >= LITTLE ? "can" : part > 0 ? "hardly" : "cannot");
 
 export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
@@ -35,23 +35,18 @@ export const LEFT_SHOWN = 3; // letters before the line, of the text that goes o
 export const FARTHEST = 1 - LEFT_SHOWN;
 const SQUEEZED = 0.4; // letters that the finger goes from one place out of sight to the next
 
-/** Where the cut of the chosen guess is for each length, and the handle with it; close together out of sight. */
+/** Where the handle is for each length: at the last cut of the line, or at that of the chosen guess; close together out of sight. */
 export function handleStops(way, chosen) {
-  if (way === "windows") return TAUS.map((tau) => chosen - (chosen % tau));
+  if (way === "windows") return TAUS.map((tau) => NUM_LETTERS - tau);
   const end = chosen + 1;
   const numSeen = TAUS.filter((tau) => end - tau >= FARTHEST).length;
   return TAUS.map((tau, i) => (i < numSeen ? end - tau : FARTHEST - SQUEEZED * (i - numSeen + 1)));
 }
 
-/** Where a finger asks for each length: at the cut of the last guess, where the cuts of all lengths are apart; counted from each loss, at that of the chosen one. */
-export const wishStops = (way, chosen) => handleStops(way, way === "windows" ? NUM_LETTERS - 1 : chosen);
-
-/** The possible length whose place is nearest to one that is wished; of several there, the one nearest to the length of before. */
-export function nearestTau(wish, stops, before) {
+/** The possible length whose place is nearest to one that is wished. */
+export function nearestTau(wish, stops) {
   const far = stops.map((stop) => Math.abs(stop - wish));
-  const at = TAUS.indexOf(before);
-  const [nearest] = TAUS.map((tau, i) => i).sort((i, j) => far[i] - far[j] || Math.abs(i - at) - Math.abs(j - at) || j - i);
-  return TAUS[nearest];
+  return TAUS[far.indexOf(Math.min(...far))];
 }
 
 const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);

@@ -1,9 +1,10 @@
-// A line of text: over it the message that the chosen guess sends back, from which each letter takes a drop; under it the messages of all.
+// A line of text: over it the message that the chosen guess sends back, from which each letter takes a drop; in rows, the messages of all.
 import { dragOn } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, TAUS, firstPart, handleStops, isOfPair, nearestTau, partAt, percent, percentKept, wishStops } from "./maths.mjs";
+import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, OPENS, TAUS, handleStops, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
+const LONG = NUM_LETTERS - 1; // the guess that closes the long pair
 const PACE = 70; // milliseconds that the message takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
@@ -30,12 +31,17 @@ function band({ factor, from, right, left, level, height }) {
 
 const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
 
+const PLACES = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, (_, i) => i - LEFT_SHOWN);
+/** The cuts in sight that all guesses share. */
+const fences = ({ way, tau }) => PLACES.filter((place) => way === "windows" && place >= FARTHEST && (NUM_LETTERS - place) % tau === 0);
+
 /** The messages of all guesses, a row for each, and the fences between windows. */
-function allPanel({ t }) {
+export function rowsPanel({ t }) {
   const rows = Array.from({ length: NUM_LETTERS }, () => [svg("path", { class: "trunc-cut" }), svg("path", { class: "trunc-kept" })]);
-  const fences = svg("path", { class: "trunc-fences" });
-  const node = element("div", { class: "trunc-all", role: "img" }, svg("svg", box(NUM_LETTERS), ...rows.flat(), fences), element("span", { class: "trunc-title", "aria-hidden": "true" }, t("all")));
-  const draw = ({ factor, reaches, chosen, kept, lost }, fenced) => {
+  const between = svg("path", { class: "trunc-fences" });
+  const node = element("div", { class: "trunc-all", role: "img" }, svg("svg", box(NUM_LETTERS), ...rows.flat(), between));
+  const draw = (model) => {
+    const { factor, reaches, chosen, kept } = model;
     rows.forEach(([gone, gets], i) => {
       const end = Math.max(-LEFT_SHOWN, i + 1 - reaches[i]);
       const row = { factor, from: i + 1, level: i + 0.5, height: 0.86 };
@@ -43,13 +49,13 @@ function allPanel({ t }) {
       gone.setAttribute("d", band({ ...row, right: end, left: -LEFT_SHOWN }));
       for (const path of [gets, gone]) path.classList.toggle("trunc-chosen", i === chosen);
     });
-    fences.setAttribute("d", fenced.map((place) => `M${place} ${Math.max(0, place - 1)}V${NUM_LETTERS}`).join(""));
-    node.setAttribute("aria-label", t("picture", { values: kept.map((each) => percentKept(1 - each)).join(", "), average: percentKept(lost) }));
+    between.setAttribute("d", fences(model).map((place) => `M${place} ${Math.max(0, place - 1)}V${NUM_LETTERS}`).join(""));
+    node.setAttribute("aria-label", t("picture", { values: kept.map((each) => percentKept(1 - each)).join(", ") }));
   };
   return { node, draw };
 }
 
-/** `onTau` gets the length that a cut is dragged to, `onLetter` the place of a letter that is touched. */
+/** `onTau` gets the length that a cut is dragged to, `onLetter` the place of the letter before the guess that is touched. */
 export function linePanel({ t, onTau, onLetter, signal }) {
   const text = t("text");
   const cells = [...text].map((letter) => element("span", { class: "trunc-letter" }, visibleCharacter(letter)));
@@ -64,12 +70,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const chevrons = svg("path", { class: "trunc-chevrons" }); // it goes back
   const runs = svg("svg", box(1), kept);
   const stream = element("div", { class: "trunc-stream", "aria-hidden": "true" }, svg("svg", box(1), cut), runs, svg("svg", box(1), chevrons));
-  const drops = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-drop" }));
+  const drops = PLACES.map(() => element("span", { class: "trunc-drop" }));
   const falls = element("div", { class: "trunc-drops", "aria-hidden": "true" }, ...drops.map((drop) => element("span", {}, drop)));
   const takes = cells.map(() => element("span"));
   const read = element("span", { class: "trunc-read", hidden: true }, element("span", {}, t("remembered")));
-  const takesName = element("span", { class: "trunc-takes" });
-  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read, takesName);
+  [read.style.left, read.style.width] = [at(OPENS[LONG] + 0.5), at(LONG + 1 - OPENS[LONG])];
+  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read);
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
@@ -78,36 +84,35 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const stops = TAUS.map(() => element("span"));
   const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, ...stops);
-  const lines = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, () => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
+  const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  const all = allPanel({ t });
-  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, all.node, ...lines, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, ...lines, asks, drag, scissors);
 
-  let shown = null; // { model, seen, places, wishes }: of the handle, and of a finger that drags it, for each length
+  let shown = null; // { model, seen, places }: of the handle, for each length
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
     start: ({ event }) => {
       const x = along(event);
       if (event.target.closest(".trunc-rail")) { // the scissors come to the finger, and it may take them on
-        onTau(nearestTau(x * NUM_LETTERS, shown.places, shown.model.tau));
+        onTau(nearestTau(x * NUM_LETTERS, shown.places));
         [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true }, true];
         return true;
       }
       held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
-      return held !== null || (x >= 0 && x < 1) || all.node.contains(event.target); // no guess is shown before the line
+      return true;
     },
     move: ({ event }) => {
       if (held) {
         [held.x, isDragged] = [along(event), true];
-        onTau(nearestTau(wished(), shown.wishes, held.tau));
+        onTau(nearestTau(wished(), shown.places));
         follow();
-      } else onLetter(touched(event));
+      } else onLetter(guessAt(along(event)));
     },
     end: () => {
       const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
-      if (isTapped) onLetter(letterAt(held.x));
+      if (isTapped) onLetter(guessAt(held.x));
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
       draw(shown.model, shown.seen);
@@ -117,18 +122,14 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   });
   /** Where the finger is, as a share of the line; less than 0 over the letters before it. */
   const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
-  const letterAt = (x) => within(Math.floor(x * NUM_LETTERS), NUM_LETTERS - 1);
-  /** Of the messages below a row is touched, else a letter. */
-  const touched = (event) => {
-    const { top, height } = all.node.getBoundingClientRect();
-    return event.clientY < top ? letterAt(along(event)) : letterAt((event.clientY - top) / height);
-  };
-  /** Where the finger wants the scissors, among its own places: it goes on from that of the length that it took hold of. */
-  const wished = () => within(wishOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.wishes[0], shown.wishes.at(-1));
-  const wishOf = (tau) => shown.wishes[TAUS.indexOf(tau)];
+  /** The guess there, or the nearest: the one after the letter before it. */
+  const guessAt = (x) => within(Math.floor(x * NUM_LETTERS) - 1, NUM_LETTERS - 1);
+  /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
+  const wished = () => within(placeOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.places[0], shown.places.at(-1));
+  const placeOf = (tau) => shown.places[TAUS.indexOf(tau)];
   /** The cut is at an allowed place; its handle is a little nearer to the finger. */
   const follow = () => {
-    const pull = held ? PULL * (wished() - wishOf(shown.model.tau)) : 0;
+    const pull = held ? PULL * (wished() - placeOf(shown.model.tau)) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
@@ -153,21 +154,22 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen] });
   }
 
-  /** `isRead`: what has been read goes on over the cut. */
+  /** `isRead`: what has been read of the long pair goes on over the cut. */
   function draw(model, seen) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
     const isReadNow = seen.isRead && !shown?.seen.isRead;
     const { tau, factor, reaches, chosen } = model;
-    shown = { model, seen, places: handleStops(model.way, chosen), wishes: wishStops(model.way, chosen) };
-    const isWindows = model.way === "windows";
+    shown = { model, seen, places: handleStops(model.way, chosen) };
     const start = chosen + 1 - reaches[chosen];
-    const isPair = isOfPair(model);
+    const opener = OPENS[chosen];
+    const isPair = opener !== undefined;
     cells.forEach((cell, i) => {
-      cell.className = `trunc-letter${i === chosen ? " trunc-chosen" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}${i === chosen + 1 ? " trunc-guessed" : ""}`;
+      cell.className = `trunc-letter${i === chosen + 1 ? " trunc-guessed" : i > chosen ? " trunc-later" : i >= start ? " trunc-reached" : ""}`;
     });
-    if (isPair) cells[0].classList.add(firstPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
+    if (isPair) cells[opener].classList.add(openPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
-    next.classList.toggle("trunc-guessed", chosen === NUM_LETTERS - 1);
+    next.classList.toggle("trunc-guessed", chosen === LONG);
+    for (const cell of [cells[OPENS[LONG]], next]) cell.classList.toggle("trunc-profits", seen.isRead); // the other pair
     const edge = Math.max(-LEFT_SHOWN, start);
     const whole = { factor, from: chosen + 1, level: 0.5, height: 1 };
     kept.setAttribute("d", band({ ...whole, right: chosen + 1, left: edge }));
@@ -178,21 +180,20 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       drop.className = `trunc-drop${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
       drop.style.setProperty("--trunc-size", place > chosen ? "0" : Math.sqrt(partAt(factor, chosen - place) / LARGEST_PART).toFixed(4)); // its area is the part
     });
+    const parts = cells.map((cell, i) => (i < start || i > chosen ? 0 : partAt(factor, chosen - i)));
+    const first = opener ?? parts.findIndex((part) => part >= 0.01); // less is left out
     takes.forEach((take, i) => {
-      const part = partAt(factor, chosen - i);
-      const isNeeded = i === 0 && isPair;
-      if (i < start) take.textContent = isNeeded ? "0%" : "";
-      else take.textContent = i > chosen || (!isNeeded && part < 0.01) ? "" : percent(part); // no room for the places of less
-      take.className = isNeeded ? "trunc-always trunc-needed" : i === chosen ? "trunc-always" : "";
-      take.classList.toggle("trunc-none", i < start);
+      const isNeeded = i === opener;
+      const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(Math.round(100 * parts[i]));
+      const name = i === first ? [element("span", {}, t(isPair ? "opener_gets" : "gets")), " "] : [];
+      take.replaceChildren(...(isNeeded || (i >= first && parts[i] > 0) ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
+      const kinds = { first: i === first, needed: isNeeded, always: isNeeded || i === chosen, none: isNeeded && parts[i] === 0 };
+      for (const [kind, isOf] of Object.entries(kinds)) take.classList.toggle(`trunc-${kind}`, isOf);
+      take.hidden = seen.isRead && i >= OPENS[LONG]; // the arrow is there
     });
-    takesName.textContent = t(isPair ? "gets" : "takes");
-    taken.style.setProperty("--trunc-at", at(isPair ? 0 : Math.max(0, start)));
     read.hidden = !seen.isRead;
-    read.style.width = at(chosen + 1);
-    taken.classList.toggle("trunc-is-read", seen.isRead);
-    const cutsAt = (place) => (isWindows ? place >= FARTHEST && (NUM_LETTERS - place) % tau === 0 : place === start);
-    all.draw(model, isWindows ? lines.map((_, i) => i - LEFT_SHOWN).filter(cutsAt) : []);
+    const cuts = model.way === "windows" ? fences(model) : [start];
+    const handle = Math.max(FARTHEST, placeOf(tau));
     const isBeyond = start < FARTHEST; // the scissors are not at the cut
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
@@ -204,11 +205,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     word.textContent = t(isEdge ? "side_edge" : isBeyond ? "side_beyond" : "side_kept");
     lines.forEach((line, i) => { // windows: a line at each cut in sight; else at that of the chosen guess alone
       const place = i - LEFT_SHOWN;
-      line.hidden = !cutsAt(place);
+      line.hidden = !cuts.includes(place);
       line.style.left = at(place);
-      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}`;
+      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
     });
-    const handle = Math.max(FARTHEST, shown.places[TAUS.indexOf(tau)]);
     scissors.style.left = at(handle);
     scissors.classList.toggle("trunc-beyond", isBeyond);
     stops.forEach((stop, i) => {
@@ -226,7 +226,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
     letters.setAttribute("aria-valuenow", chosen + 1);
-    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, letter: visibleCharacter(text[chosen]), kept: share.textContent }));
+    letters.setAttribute("aria-valuetext", t("letter_value", { place: chosen + 1, guess: visibleCharacter((text + t("next"))[chosen + 1]), kept: share.textContent }));
   }
   return { node, draw, fresh: () => { isDragged = false; } };
 }
