@@ -13,7 +13,6 @@ import traitlets as t
 
 import d2lrnn as d
 from d2lrnn.widgets import Attention
-from d2lrnn.widgets.spec import Words
 
 JS = Path(__file__).parent / "js"
 
@@ -94,13 +93,11 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert (
-        said(0) == "Attention\u2019s guess reaches back 10 letters, the state\u2019s 8. Press the\u00a0q to erase it."
-    )
-    assert said(6) == "Without the\u00a0q, attention guesses e instead. The state still guesses k."
+    assert said(0) == "Attention\u2019s guess reaches back 10 letters, the RNN\u2019s 8. Press the\u00a0q to erase it."
+    assert said(6) == "Without the\u00a0q, attention guesses e instead. The RNN still guesses k."
     assert said(5) == "With an e for that space, both still guess k."
-    assert said(11) == "With an e for that space, the state guesses h instead. Attention still guesses k."
-    assert said(15).startswith("Without the\u00a0c, attention guesses t instead, and the state ")
+    assert said(11) == "With an e for that space, the RNN guesses h instead. Attention still guesses k."
+    assert said(15).startswith("Without the\u00a0c, attention guesses t instead, and the RNN ")
     assert said(4) == "Without the\u00a0first t, both still guess k."
     assert Attention(text="a" * 16, letter=11).static_sentence().startswith("Without the\u00a011th a, ")
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
@@ -109,7 +106,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
     assert shown.static_sentence() == (
-        "Erase letter 9 from the end: the state\u2019s guess changes in 232 of 2\u202f223 passages, "
+        "Erase letter 9 from the end: the RNN\u2019s guess changes in 232 of 2\u202f223 passages, "
         "attention\u2019s in 10."
     )
     picture = shown.static_picture()
@@ -125,24 +122,30 @@ def test_the_picture_has_the_text_and_two_bars_for_each_letter() -> None:
 
 
 def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
-    """What step 3 and the lesson tell, in all passages of 16 letters of new text that start at a word."""
+    """What step 2 and the lesson tell, in all passages of 16 letters of new text that start at a word."""
     for name in ("attention", "trained"):
         assert d.load_pretrained(name).vocab.encode("abc xyz") == d.load_text().vocab.encode("abc xyz")
     stored, found = json.loads(make.AVERAGES.read_text(encoding="utf-8")), make.averages()
     assert stored["passages"] == found["passages"] == 2223
     assert stored["reaches"] == found["reaches"] == Attention().reaches, "the first text is a usual one"
+    assert stored["equal"] == found["equal"], "make_attention_cases.py"
     for old, new in zip(stored["changes"], found["changes"], strict=True):
         assert old == pytest.approx(new, abs=1)
 
 
-def test_of_networks_of_equal_size_the_state_guesses_better() -> None:
+def test_of_networks_of_equal_size_the_rnn_guesses_better() -> None:
     """What step 3 tells."""
+    shown = Attention(view="equal")
+    said = shown.static_sentence()
     layers = d.recorded.load_recorded("after_the_chain")["layers"]
-    for name, wanted in (("tanh", 3.6), ("attention", 4.2)):
+    for name, wanted in (("tanh", "3.6 for the RNN"), ("attention", "4.2 for attention")):
         assert round(layers[name]["num_parameters"], -3) == 24_000
         found = [seed["perplexity"] for seed in layers[name]["equal_updates"]]
-        assert round(sum(found) / len(found), 1) == wanted
-    assert "3.6 equally likely letters, attention as among 4.2" in Words("attention")("step_3_outcome")
+        assert f"{sum(found) / len(found):.1f} for" in wanted and wanted in said
+    assert said.startswith("With 24\u202f000 learned numbers each: ")
+    picture = shown.static_picture()
+    assert ">3.6</text>" in picture and ">4.2</text>" in picture
+    assert Attention(view="equal", text="").static_picture()
 
 
 @pytest.mark.parametrize("wrong", [{"letter": 17}, {"letter": -1}, {"view": "bars"}])

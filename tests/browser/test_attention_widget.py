@@ -61,9 +61,9 @@ def test_it_rests_at_what_it_says(opened: tuple[Page, Record], tmp_path: Path) -
     expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()
     widget.get_by_text("How it is measured").click()
     measured, models = widget.locator(".d2lrnn-fold > p").all()
-    expect(measured).to_contain_text("reaches back 3 letters or fewer, and the state\u2019s 8 or fewer.")
-    expect(models).to_contain_text("as among 4.06 (this number is called perplexity")
-    expect(models).to_contain_text(re.compile("23.451 against 13.179"))
+    expect(measured).to_contain_text("reaches back 3 letters or fewer, and the RNN\u2019s 8 or fewer.")
+    expect(models).to_contain_text("Perplexity 3.6 means: as unsure as a fair choice among 3.6 letters.")
+    expect(models).to_contain_text(re.compile("the RNN has 23.451 learned numbers, attention 13.179"))
 
 
 def test_a_letter_is_erased_and_put_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -80,8 +80,10 @@ def test_a_letter_is_erased_and_put_back(opened: tuple[Page, Record], tmp_path: 
     expect(widget.locator(".att-line.att-told")).to_have_count(1)
     gloss = widget.locator(".att-name-state > span")
     expect(gloss).to_have_text("More colour: the erased letter changes more of the memory.")
+    gloss = widget.locator(".att-name-attention > span")
+    expect(gloss).to_have_text("Both now read a space in place of the q.")
     outline = "(e) => getComputedStyle(e).outlineStyle"
-    assert widget.locator(TOLD).evaluate(outline) == "none", "a hand has seen what it moved"
+    assert widget.locator(TOLD).evaluate(outline) == "dashed", "a hand has seen what it moved"
     page.keyboard.press("ArrowRight")
     expect(letters(widget).nth(6)).to_have_class(re.compile("att-told"))
     assert widget.locator(TOLD).evaluate(outline) == "solid"
@@ -92,10 +94,11 @@ def test_a_letter_is_erased_and_put_back(opened: tuple[Page, Record], tmp_path: 
     keys = widget.get_by_role("slider", name="The letter that is erased")
     expect(keys).to_have_attribute("aria-valuetext", "no letter")
     keys.fill("6")
-    said = "q, letter 6 of 15. Without it, 36% of attention\u2019s guess moves, 3% of the state\u2019s"
+    said = "q, letter 6 of 15. Without it, 36% of attention\u2019s guess moves, 3% of the RNN\u2019s"
     expect(keys).to_have_attribute("aria-valuetext", said)
     widget = show(page, tmp_path, Attention(text=text, letter=5))
     expect(widget.locator(TOLD)).to_have_text(["e"])  # in place of a space
+    expect(widget.locator(".att-name-attention > span")).to_have_text("Both now read an e in place of the space.")
 
 
 def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_differs(
@@ -114,6 +117,10 @@ def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_di
             row = widget.locator(f".att-bars-{name}")
             tinted = row.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').width) / e.clientWidth")
             assert tinted == pytest.approx(reach / 15, abs=0.01)
+            tenth = "(e) => { const s = getComputedStyle(e, '::after'); return [s.content, s.top, s.bottom]; }"
+            label, *sides = row.evaluate(tenth)
+            side = float(sides[name == "attention"].removesuffix("px"))
+            assert label == '"10%"' and side == pytest.approx(row.bounding_box()["height"] / 10, abs=0.5)
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
@@ -181,8 +188,9 @@ def test_nothing_below_the_picture_moves(browser: Browser, tmp_path: Path, width
         assert widget.evaluate(below) == at_rest
         boxes = [box.bounding_box() for box in letters(widget).all()]
         assert len({box["y"] for box in boxes}) == 1 and boxes[-1]["x"] + boxes[-1]["width"] < width
-        widget = show(page, tmp_path, Attention(view="mean"))
-        assert widget.evaluate(below) == at_rest
+        for view in ("mean", "equal"):
+            widget = show(page, tmp_path, Attention(view=view))
+            assert widget.evaluate(below) == at_rest, view
         assert record.errors == []
 
 
@@ -193,10 +201,12 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, Attention(view="mean"))
     expect(widget.locator(NOW)).to_have_text(Attention(view="mean").static_sentence())
-    expect(widget.locator(".d2lrnn-lead")).to_contain_text("how often a guess changes")
+    expect(widget.locator(".d2lrnn-lead")).to_contain_text("in what share of passages")
     boxes = widget.locator(".att-guess")
     expect(boxes).to_have_text(["<1%10 of 2\u202f223", "10%232 of 2\u202f223"])
     expect(widget.locator(TOLD)).to_have_text(["9"])
+    expect(widget.locator(".att-line").nth(7)).to_have_class("att-line att-told")
+    expect(widget.locator(".att-bar:not(.att-strong)")).to_have_count(0)  # no tenth is told of
     bar = widget.locator(".att-bars-state .att-bar").nth(7)
     high = bar.evaluate("(e) => parseFloat(getComputedStyle(e, '::after').height) / e.clientHeight")
     assert high == pytest.approx(232 / 2223, abs=0.01)
@@ -220,10 +230,44 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(
     expect(widget.locator(NOW)).to_have_text(Attention(text="low tide").static_sentence())
 
 
+def test_the_order_of_computing_is_drawn_and_a_letter_leads_back_to_the_text(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, Attention(view="equal"))
+    expect(widget.locator(NOW)).to_have_text(Attention(view="equal").static_sentence())
+    expect(widget.locator(".att-bars-attention .att-bar")).to_have_text(["1"] * 15)
+    bars = widget.locator(".att-bars-state .att-bar")
+    expect(bars).to_have_text([str(step) for step in range(1, 16)])
+    high = bars.evaluate_all("(all) => all.map((e) => parseFloat(getComputedStyle(e, '::after').height))")
+    assert high == pytest.approx([high[-1] * step / 15 for step in range(1, 16)], abs=0.1)
+    row = widget.locator(".att-bars-state").bounding_box()
+    last = bars.last.bounding_box()
+    assert last["y"] + last["height"] <= row["y"] + row["height"] + 0.5, "its number stands in the row"
+    wide = "(all) => all.map((e) => e.getBoundingClientRect().width)"
+    looks, holds = widget.locator(".att-guess-letter i").evaluate_all(wide)
+    assert holds / looks == pytest.approx(3.57 / 4.18, abs=0.02), "the perplexities"
+    letters(widget).nth(7).click()
+    expect(widget.locator(NOW)).to_have_text(Attention(letter=8).static_sentence())
+    expect(bars).to_have_text([""] * 15)
+
+
+def test_circles_fill_one_after_another_and_lines_at_once(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Attention(view="equal"))
+    delay = "(all) => all.map((e) => parseFloat(getComputedStyle(e).transitionDelay))"
+    delays = widget.locator(".att-bead").evaluate_all(delay)
+    assert delays == sorted(set(delays)) and len(delays) == 15
+    lines = "(all) => [...new Set(all.map((e) => `${getComputedStyle(e).animation}`))]"
+    [flash] = widget.locator(".att-line").evaluate_all(lines)
+    assert "att-flash" in flash
+
+
 STEPS = [
-    ("Can attention jump?", "attention\u2019s", "only 15% of", ["e45%k36%before: k 72%", "k88%e8%before: 86%"], "q"),
-    ("Is that usual?", "the state\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
-    ("Equal sizes?", "the state", "3.6 equally likely letters, attention as among 4.2", ["f57%n26%", "f67%n22%"], ""),
+    ("A far letter", "attention\u2019s", "to 15%.", ["e45%k36%before: k 72%", "k88%e8%before: 86%"], "q"),
+    ("Is that usual?", "the RNN\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
+    ("Equal sizes?", "the RNN", "computed at once", ["4.2shorter is better", "3.6shorter is better"], ""),
 ]
 
 
@@ -252,7 +296,7 @@ def test_a_step_asks_first_and_shows_then(
     if title == "Is that usual?":
         letters(widget).first.click()
         expect(widget.locator(".att-guess-state")).to_contain_text("40 of")
-        expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change")
+        expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Your earlier guess")
         widget.get_by_role("button", name="Back to the text").click()
         expect(widget.locator(".d2lrnn-step")).to_be_hidden()  # there are no averages any more
     widget.get_by_role("button", name="Reset").click()
@@ -291,7 +335,7 @@ def test_what_a_guess_was_stays_within_its_box(browser: Browser, tmp_path: Path,
 def test_an_open_question_stays_where_a_letter_is_pressed(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Can attention jump?").click()
+    widget.get_by_role("button", name="A far letter").click()
     letters(widget).nth(10).click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     expect(widget.locator(NOW)).to_contain_text("With an e for that space")
@@ -300,7 +344,7 @@ def test_an_open_question_stays_where_a_letter_is_pressed(opened: tuple[Page, Re
     widget.get_by_role("button", name="attention\u2019s", exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     letters(widget).nth(12).click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
 
 
 def test_a_reset_closes_a_question_where_nothing_else_changes(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -316,7 +360,7 @@ def test_a_reset_closes_a_question_where_nothing_else_changes(opened: tuple[Page
 def test_own_text_closes_a_step_about_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    widget.get_by_role("button", name="Can attention jump?").click()
+    widget.get_by_role("button", name="A far letter").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -338,6 +382,7 @@ def test_own_text_and_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     box.fill("")
     expect(widget.locator(NOW)).to_have_text("Type a text.")
     expect(widget.locator(".att-columns")).to_be_hidden()
+    expect(widget.locator(".att-name-attention")).to_be_visible()
     box.fill("the queen of hearts")
     expect(letters(widget)).to_have_count(15)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 15 letters.")

@@ -48,7 +48,8 @@ def passages() -> torch.Tensor:
 def averages() -> dict[str, Any]:
     """In how many passages the guess changes with the letter 0, 1, ... back erased: attention's, the state's.
 
-    And how many letters back the guess reaches: to the farthest that moves a tenth of it; the median.
+    How many letters back the guess reaches: to the farthest that moves a tenth of it; the median. And the mean
+    perplexities of two networks of equal size, and that size.
     """
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
@@ -67,7 +68,13 @@ def averages() -> dict[str, Any]:
                 reach[(probs - others).clamp(min=0).sum(dim=1) >= 0.1] = back + 1
         changes.append(counts)
         reaches.append(int(reach.median()))
-    return {"passages": len(rows), "reaches": reaches, "changes": changes}
+    layers = [d.recorded.load_recorded("after_the_chain")["layers"][name] for name in ("attention", "tanh")]
+    found = [[seed["perplexity"] for seed in layer["equal_updates"]] for layer in layers]
+    equal = {
+        "size": int(round(sum(layer["num_parameters"] for layer in layers) / 2, -3)),
+        "perplexities": [round(sum(seeds) / len(seeds), 2) for seeds in found],
+    }
+    return {"passages": len(rows), "reaches": reaches, "equal": equal, "changes": changes}
 
 
 if __name__ == "__main__":

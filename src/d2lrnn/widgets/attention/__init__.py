@@ -58,8 +58,9 @@ class Attention(Explorable):
         Normalised to letters (without accents) and spaces, and cut to its last 16 characters.
     letter : int, optional
         Which letter is erased, from 1; 0 for none. In the averages, of a passage of 16 letters (0: the 8th).
-    view : {"text", "mean"}, optional
-        The text, or how often either guess changes, by how far back the erased letter stands.
+    view : {"text", "mean", "equal"}, optional
+        The text; how often either guess changes, by how far back the erased letter stands; or two networks of equal
+        size: their perplexities, and the order in which they compute.
 
     Raises
     ------
@@ -184,6 +185,8 @@ class Attention(Explorable):
         words, text, s = Words(self._words), self.text, self.letter - 1
         if self.view == "mean":
             return words("now_mean", **self._counted(words))
+        if self.view == "equal":
+            return words("now_equal", **self._equally())
         if not text:
             return words("now_empty")
         vocab = _network("trained").vocab
@@ -216,6 +219,12 @@ class Attention(Explorable):
             "place": words("place_back", nth=back + 1) if back else words("place_last"),
         }
 
+    @staticmethod
+    def _equally() -> dict[str, object]:
+        """The perplexities of two networks of equal size, and that size."""
+        looks, holds = (f"{perplexity:.1f}" for perplexity in _AVERAGES["equal"]["perplexities"])
+        return {"looks": looks, "holds": holds, "size": f"{_AVERAGES['equal']['size']:,}".replace(",", "\u202f")}
+
     def _back(self) -> int:
         """How far back the letter stands whose averages are told."""
         return _MAX_TEXT - self.letter if self.letter else _BACK
@@ -229,6 +238,11 @@ class Attention(Explorable):
             said = words("picture_mean", **{**told, "place": str(told["place"]).capitalize()})
             shares = [_percent(row[-1 - self._back()]) for row in rows]
             return self._drawn(rows, [str(_MAX_TEXT - place) for place in range(_MAX_TEXT)], shares, said)
+        if self.view == "equal":  # bars: the step in which a line or a circle can be computed
+            count, told = len(self.text), self._equally()
+            rows = [[1 / count for _ in range(count)], [(s + 1) / count for s in range(count)]]
+            guesses, said = [str(told["looks"]), str(told["holds"])], words("now_equal", **told)
+            return self._drawn(rows, [visible_character(character) for character in self.text], guesses, said)
         rows, number, at = self.effects.tolist(), len(self.text), self.letter - 1
         characters = [visible_character(character) for character in self.text]
         looks, holds = (

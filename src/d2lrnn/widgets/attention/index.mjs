@@ -9,7 +9,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
   const panel = textPanel({
-    t, signal, onLetter: (letter) => commit({ letter }),
+    t, signal, onLetter: (letter) => commit({ letter, ...(state().view === "equal" && { view: "text" }) }),
     onBack: () => {
       steps.ask(-1); // its outcome tells of the chart
       commit({ view: "text", letter: 0 });
@@ -32,7 +32,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const isOfLetter = step?.state.view === "text" && step.state.letter > 0;
     model.hidesBars = model.isAsked && isOfLetter; // they would tell the answer
     const shown = model.isAsked && !isOfLetter ? { ...model, such: -1 } : model; // no letter is to be pressed
-    lead.textContent = t(model.mean ? "lead_mean" : "lead");
+    lead.textContent = t(model.mean ? "lead_mean" : model.equal ? "lead_equal" : "lead");
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -143,6 +143,7 @@ function sizeOf(view) {
 export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
 export const REACHES = AVERAGES.reaches; // how far back a guess reaches in the middle one of these passages
+export const EQUAL = AVERAGES.equal; // the perplexities of two others of equal size
 export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
 
 /** Which letter to try (-1: the last): that of the step about this text; or the first that stands once in it and changes one of the two guesses. */
@@ -165,19 +166,19 @@ export function reachOf(effects) {
 export function derive({ text, letter, view, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
   const network = once(weights_trained, (bytes) => ({ ...loadModel(bytes), size: sizeOf(bytes) }));
-  const perplexities = [attention, network].map(({ about }) => Number(about.heldout_perplexity));
   const mean = view === "mean";
   const count = text.length;
-  const told = !mean && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
+  const equal = view === "equal";
+  const told = view === "text" && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
   const back = letter > 0 ? MAX_TEXT - letter : BACK;
-  const shown = { text, told, mean, back, count, perplexities, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
+  const shown = { text, told, mean, equal, back, count, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
   if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
   const read = [{ probs: attend(attention, ids), others: ids.map((_, s) => attend(attention, replaced(s))) }, replaceEach(network, ids)];
   return {
-    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && !mean ? tellingLetter(text, read, vocab) : -1,
+    ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && view === "text" ? tellingLetter(text, read, vocab) : -1,
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),

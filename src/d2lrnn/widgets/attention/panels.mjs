@@ -2,9 +2,10 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, SHARES, STRONG } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, SHARES, STRONG } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
+const HIGHEST = 0.75; // of a bar for steps: their number stands at its end
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t) => (character === " " ? t("by_space") : character);
@@ -22,6 +23,12 @@ const counted = (back, t) => ({
   looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
 });
 
+/** The perplexities of two networks of equal size, and that size. */
+const equally = () => {
+  const [looks, holds] = EQUAL.perplexities.map((perplexity) => formatNumber(perplexity, 1));
+  return { looks, holds, size: formatNumber(EQUAL.size, 0) };
+};
+
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { nth: back + 1 }));
 
 /** An erased letter as a screen reader says it: its place, and how high its bars are. */
@@ -31,7 +38,8 @@ function valueOf({ text, told, count, effects }, t) {
 }
 
 /** The sentence on top: { template, values }. */
-function sentenceOf({ text, told, such, isAsked, mean, back, before, after, effects }, t) {
+function sentenceOf({ text, told, such, isAsked, mean, equal, back, before, after, effects }, t) {
+  if (equal) return { template: t.raw("now_equal"), values: equally() };
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
   if (mean) return { template: t.raw("now_mean"), values: counted(back, t) };
   const [looks, holds] = before.map(({ character }) => named(character, t));
@@ -61,17 +69,15 @@ export function sentenceNodes(model, t) {
   return emphasised(template, values);
 }
 
-/** The perplexities and sizes of both, by the names that the words give them. */
-export function scores({ perplexities, sizes }) {
-  return Object.fromEntries(NAMES.flatMap((name, i) => [
-    [`${name}_perplexity`, formatNumber(perplexities[i])], [`${name}_size`, formatNumber(sizes[i], 0)],
-  ]));
+/** The sizes of both, and the perplexities of two of equal size, by the names that the words give them. */
+export function scores({ sizes }) {
+  return { ...equally(), ...Object.fromEntries(NAMES.map((name, i) => [`${name}_size`, formatNumber(sizes[i], 0)])) };
 }
 
 /** What the guided steps ask about and tell. */
 export function toldOf(model, t) {
   const { back, told, differs } = model;
-  return { ...counted(back, t), ...scores(model), ...(told >= 0 && { left: percent(differs.at(-1) / differs[told]) }) };
+  return { ...scores(model), ...counted(back, t), ...(told >= 0 && { left: percent(differs.at(-1) / differs[told]) }) };
 }
 
 /** One of the two: its name and what it guesses, and a bar for each letter. */
@@ -80,9 +86,9 @@ function half(k, t) {
   const guessed = ["letter", "next"].map((which) => {
     const [letter, share] = [element("b"), element("span")];
     const row = element("span", { class: `att-guess-row att-guess-${which}` }, letter, element("i"), share);
-    const set = (character, p) => {
+    const set = (character, p, said = p === undefined ? "" : percent(p)) => {
       letter.textContent = character === undefined ? "" : visibleCharacter(character);
-      share.textContent = p === undefined ? "" : percent(p);
+      share.textContent = said;
       row.style.setProperty("--att-share", (p ?? 0).toFixed(4));
     };
     return { row, set };
@@ -92,15 +98,19 @@ function half(k, t) {
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
-  const drawGuess = ({ mean, back, before, after }) => {
+  const drawGuess = ({ mean, equal, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
     const shown = is ?? was;
-    const changed = !mean && is !== undefined && is.character !== was.character;
+    const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
     if (mean) {
       guessed[0].set(undefined, CHANGES[k][back] / PASSAGES);
       guessed[1].set();
       note.textContent = t("times", { count: formatNumber(CHANGES[k][back], 0), passages: formatNumber(PASSAGES, 0) });
+    } else if (equal) {
+      guessed[0].set(undefined, EQUAL.perplexities[k] / Math.max(...EQUAL.perplexities), formatNumber(EQUAL.perplexities[k], 1));
+      guessed[1].set();
+      note.textContent = t("shorter");
     } else {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
@@ -108,15 +118,19 @@ function half(k, t) {
     }
   };
   const draw = (model) => {
-    const { mean, told, effects } = model;
-    const shares = mean ? SHARES[k] : effects[k];
+    const { mean, equal, told, effects, text, count } = model;
+    const steps = effects[k].map((_, s) => (k === 0 ? 1 : s + 1)); // the one in which a line or a circle can be computed
+    const shares = mean ? SHARES[k] : equal ? steps.map((step) => HIGHEST * step / count) : effects[k];
+    const isText = !mean && !equal;
     withCells(bars, shares.length, "att-bar").forEach((bar, s) => {
+      bar.textContent = equal ? steps[s] : "";
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
-      bar.classList.toggle("att-strong", shares[s] >= STRONG);
+      bar.style.setProperty("--att-after", equal ? steps[s] : 0);
+      bar.classList.toggle("att-strong", !isText || shares[s] >= STRONG);
     });
-    bars.style.setProperty("--att-reach", String(mean ? 0 : reachOf(shares)));
-    const when = mean ? "_mean" : name === "state" && told >= 0 ? "_told" : "";
-    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`);
+    bars.style.setProperty("--att-reach", String(isText ? reachOf(shares) : 0));
+    const when = mean ? "_mean" : equal ? "_equal" : told < 0 ? "" : text[told] === " " && k === 0 ? "_told_space" : "_told";
+    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { count, letter: told < 0 ? "" : which(text, told, t) });
     drawGuess(model);
   };
   return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
@@ -139,13 +153,13 @@ function lookRow() {
   return { node, draw };
 }
 
-/** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it. */
+/** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it. They fill one by one. */
 function memoryRow() {
   const node = element("div", { class: "att-row att-memory" });
-  const draw = ({ count, told, differs }) => {
+  const draw = ({ count, told, equal, differs }) => {
     withCells(node, count, "att-bead").forEach((bead, s) => {
-      bead.style.setProperty("--att-differs", Math.min(1, differs[s] ?? 0).toFixed(3));
-      bead.style.setProperty("--att-after", Math.max(0, told < 0 ? 0 : s - told));
+      bead.style.setProperty("--att-differs", equal ? 1 : Math.min(1, differs[s] ?? 0).toFixed(3));
+      bead.style.setProperty("--att-after", equal ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
     });
   };
   return { node, draw };
@@ -186,18 +200,20 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, such, by, mean, back, hidesBars } = model;
+    const { text, told, such, by, mean, equal, back, hidesBars } = model;
     const count = mean ? MAX_TEXT : model.count;
     shown = { count, told };
     node.classList.toggle("att-empty", count === 0);
     node.classList.toggle("att-mean", mean);
+    node.classList.toggle("att-equal", equal);
     node.classList.toggle("att-asks", hidesBars);
     wayBack.hidden = !mean;
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
-    for (const row of [rays, memory]) row.draw({ ...model, count });
     const at = mean ? MAX_TEXT - 1 - back : told;
+    rays.draw({ count, told: at, such });
+    memory.draw({ ...model, count });
     withCells(letters, count, "att-letter").forEach((cell, s) => {
       cell.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
       cell.classList.toggle("att-told", s === at);
