@@ -42,8 +42,8 @@ def widget(opened: tuple[Page, Record], tmp_path: Path) -> Locator:
     return show(opened[0], tmp_path, Scan())
 
 
-START = "Who knows all {} states first, loop or scan? Press Run."
-ASKED = "{} steps. A round: all that can be done at once."
+START = "Loop: step by step. Scan: pairs join. Who knows all {} states first?"
+ASKED = "{} steps. A round is all that can be done at the same time."
 
 
 def now(widget: Locator) -> Locator:
@@ -69,6 +69,12 @@ def states(widget: Locator) -> list[str]:
     return widget.locator("text.scan-state").all_text_contents()
 
 
+def drawn_joins(widget: Locator, kind: str = "") -> int:
+    """How many slanted lines of the scan are drawn."""
+    paths = widget.locator(f"path.scan-take{kind}").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
+    return "".join(paths).count("L")
+
+
 def shown(values: list[float]) -> list[str]:
     return [format_value(value) for value in values]
 
@@ -82,20 +88,23 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     assert [text for text in heads if text.startswith("round")] == []
     expect(widget.locator("rect.scan-cell")).to_have_count(8 + 8 + 3 * 8)
     expect(widget.locator("rect.scan-open")).to_have_count(7 + 3 * 8)  # of the loop, and of three rounds of the scan
-    expect(widget.locator(".scan-empty")).to_have_count(0)
+    expect(widget.locator(".scan-cover")).to_have_count(0)
+    assert drawn_joins(widget, ".scan-next-step") == 7 + 6 + 4, "and all joins to come, quiet"
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "0")  # the slider comes with the first round
-    expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8", "1 of 8"])
-    trick = widget.locator(".scan-trick")  # what a box is
-    label = "State 1, 2, then × 0.9 \u2212 1, is state 2, not known yet."  # noqa: RUF001
-    assert trick.get_attribute("aria-label") == label
-    expect(trick.locator(".trick-box:visible")).to_have_text("×0.9 \u22121")  # noqa: RUF001
-    expect(trick.locator(".trick-state:visible")).to_have_text(["2", "?"])
-    expect(trick.locator(".trick-sums p")).to_have_text(["", ""])
-    expect(widget.locator("path.scan-line")).to_have_count(0)
+    expect(widget.locator(".scan-lane b")).to_have_text(["1 of 8 states", "1 of 8 states"])
+    trick = widget.locator(".scan-trick")  # what a step is, and how two become one
+    assert trick.bounding_box()["y"] < now(widget).bounding_box()["y"]
+    expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
+    expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
+    names = trick.locator("[data-name]").evaluate_all("(all) => all.map((e) => e.dataset.name)")
+    steps = ["state 1", "step 2", "state 2", "step 3", "state 3", "", "steps 2\u2060\u2013\u20603", ""]
+    assert names == steps, "a name once"
+    told = "From 2 both ways lead to 1.72. 0.9 × 0.9 = 0.81 and \u22121 × 0.9 + 1 = 0.1."  # noqa: RUF001
+    assert trick.get_attribute("aria-label").endswith(told)
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
-        "A box is a step. In a round the loop takes one; the scan joins a column (on many processors). "
+        "One round: the loop takes one step, the scan joins a whole column at the same time. "
     )
     spoken = widget.locator(".scan-picture").get_attribute("aria-label")
     assert "Levels of the scan: 0; states: 1;" in spoken
@@ -111,17 +120,16 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     assert trick.get_attribute("aria-label") == f"{rule}No state is needed for that. {sums}"
     expect(trick.locator(".trick-box")).to_have_text(["×0.9 \u22121", "×0.9 +1", "×0.81 +0.1"])  # noqa: RUF001
     expect(trick.locator(".trick-state")).to_have_text(["2", "?", "?", "2", "?"])
-    expect(trick.locator(".trick-name")).to_have_text(["two boxes", "one box"])
     way = "plus\u22121 → ×0.9 → \u22120.9 → +1 → 0.1"  # noqa: RUF001
     expect(trick.locator(".trick-sums p")).to_have_text(["times0.9 × 0.9 = 0.81", way])  # noqa: RUF001
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
-    expect(widget.locator("path.scan-line")).to_have_count(2)  # its two arms, and no other line
-    colour = "(node, name) => getComputedStyle(node)[name]"  # below as in the picture: the same boxes and colours
-    for kind, box in (("earlier", "rect.scan-earlier"), ("later", "rect.scan-part:not(.scan-earlier, .scan-sample)")):
+    expect(widget.locator("path.scan-line.scan-kin")).to_have_count(2)  # its two arms
+    colour = "(node, name) => getComputedStyle(node)[name]"  # as in the picture: the same boxes and colours
+    for i, box in enumerate(
+        ("rect.scan-part:not(.scan-sample)", "rect.scan-part:not(.scan-sample)", "rect.scan-sample")
+    ):
         fill = widget.locator(box).first.evaluate(colour, "fill")
-        assert trick.locator(f".trick-{kind}").evaluate(colour, "backgroundColor") == fill
-    expect(widget.locator("rect.scan-earlier")).to_have_count(1)  # its own box; the box of both has a stripe of each
-    expect(widget.locator("rect.scan-stripe-earlier, rect.scan-stripe-later")).to_have_count(2)
+        assert trick.locator(".trick-box").nth(i).evaluate(colour, "backgroundColor") == fill
     slider(widget, "Round").press("End")
     expect(trick.locator(".trick-state")).to_have_text(["2", "0.8", "1.72", "2", "1.72"])
     rule = f"{rule}From 2 both ways lead to 1.72. "
@@ -140,21 +148,21 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
     expect(trick.locator(".trick-state")).to_have_text(["4.55", "?", "?", "4.55", "?"])
     expect(trick.locator(".trick-box")).to_have_text(["×0.81 \u22120.8", "×0.81 +2", "×0.66 +1.35"])  # noqa: RUF001
-    expect(trick.locator(".trick-after").last).to_have_text("steps 5\u2060–\u20608")  # noqa: RUF001
+    expect(trick.locator(".trick-both")).to_have_attribute("data-name", "steps 5\u2060\u2013\u20608")
+    expect(trick.locator(".trick-joined")).to_have_count(3 + 2)  # three boxes, and the two on their way
     tick(widget)
     expect(trick.locator(".trick-state:visible")).to_have_text(["4.55", "4.34"])
-    expect(trick.locator(".trick-name:visible")).to_have_text("state 4")
+    expect(trick.locator(".trick-state:visible").first).to_have_attribute("data-name", "state 4")
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
-    expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8", "✓ 3 rounds"])
+    expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8 states", "✓ 3 rounds"])
     expect(widget.locator(".scan-home")).to_have_count(1)
     heads = widget.locator(".scan-picture text").all_text_contents()
     assert [text for text in heads if text.startswith("round")] == ["round 1", "round 2", "round 3"]
     assert [text for text in heads if "up to" in text] == ["up to 2 steps", "up to 4 steps", "up to 8 steps"]
     found = states(widget)
     assert found[:4] == expected[:4] and found[-8:] == expected
-    why = widget.locator(".scan-why")
-    expect(why).to_have_text("An ordinary recurrent network also bends each state (tanh). Such steps cannot join.")
-    expect(why).to_be_visible()  # the race is decided, and this is its limit
+    limit = "An ordinary recurrent network also bends each state (tanh). Such steps cannot join. "
+    expect(widget.locator(".scan-hint")).to_have_text(limit)  # the race is decided
     for _ in range(4):
         tick(widget)
     expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
@@ -181,13 +189,9 @@ def test_run_goes_on_pauses_and_ends_at_the_end(widget: Locator) -> None:
     slider(widget, "Steps").fill("4")
     press(widget, "Run")
     expect(now(widget)).to_contain_text("Round 1:")
-    widget.page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("Round 1:")  # there is a join to be read
-    press(widget, "Go on")
-    expect(now(widget)).to_contain_text("Round 2:")
     press(widget, "Pause")
     widget.page.wait_for_timeout(1200)
-    expect(now(widget)).to_contain_text("Round 2:")
+    expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "Go on")
     expect(now(widget)).to_contain_text("The same 4 states: 3 rounds for the loop")
     expect(widget.get_by_role("button", name="Run", exact=True)).to_be_visible()
@@ -200,7 +204,6 @@ def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_pat
     page.clock.install()
     widget = show(page, tmp_path, Scan())
     press(widget, "Run")
-    press(widget, "Go on")
     seen = []
     for _ in range(60):
         page.clock.run_for(100)
@@ -231,11 +234,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
     expect(now(widget)).to_have_text(ASKED.format(64))
-    guess = widget.locator(".scan-picture text", has_text="How many rounds?")
-    expect(guess).to_be_visible()
-    expect(widget.locator(".scan-picture text", has_text="round")).to_have_count(1)  # the guess: no column before it
+    cover = widget.locator(".scan-cover")
+    expect(cover).to_be_visible()  # no column, no join before the guess
+    expect(widget.locator(".scan-picture text", has_text="round")).to_have_count(0)
+    assert drawn_joins(widget) == 0
     press(widget, "24")
-    expect(guess).to_have_count(0)
+    expect(cover).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "No. Twice the steps cost only one round more. "
         "Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. 1000 steps take 10 rounds, and the loop 999."
@@ -243,27 +247,31 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
     slider(widget, "Round").press("End")
-    for answer in (".scan-counts", ".scan-area", ".scan-price"):  # to the next question
+    for answer in (".scan-counts", ".scan-filled", ".scan-price"):  # to the next question
         expect(widget.locator(f"{answer}:visible")).to_have_count(0)
-    press(widget, "The price?")
-    expect(widget.locator(".scan-picture text", has_text="How many boxes?")).to_be_visible()
+    press(widget, "Price?")
+    expect(cover).to_be_visible()
     expect(widget.locator(".scan-picture text", has_text="round")).to_have_count(0)  # it may be opened first
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "Right. In all 321, the orange areas: about 5 times as many. It pays only where many processors work at once."
     )
-    areas = widget.locator(".scan-area")
-    heights = [areas.nth(i).bounding_box()["height"] for i in range(7)]
-    assert [round(63 * height / heights[0]) for height in heights] == [63, 63, 62, 60, 56, 48, 32]
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
     made = widget.locator(".scan-dot.scan-made").evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
     assert "".join(made).count("M") == 321, "as many boxes are drawn as filled"
     expect(widget.locator(".scan-hint")).to_contain_text(
         "Filled: 63 + 62 + 60 + 56 + 48 + 32 = 321 boxes, the loop 63."
     )
-    colours = [areas.nth(i).evaluate("(e) => getComputedStyle(e).fill") for i in range(7)]
-    assert len(set(colours)) == 2 and len(set(colours[1:])) == 1
+    fill = "(all) => [...new Set(all.map((e) => getComputedStyle(e).fill))]"
+    [orange] = widget.locator(".scan-dot.scan-made").evaluate_all(fill)
+    assert orange not in widget.locator(".scan-dot:not(.scan-made)").evaluate_all(fill)
+    columns = re.findall(r"M([\d.]+) [^M]*", "".join(made))  # where each drawn box stands
+    assert [columns.count(x) for x in sorted(set(columns), key=float)] == [63, 62, 60, 56, 48, 32]
+    strong = (
+        "(all) => all.filter((e) => getComputedStyle(e).fillOpacity === '1').map((e) => e.getAttribute('d')).join('')"
+    )
+    assert widget.locator(".scan-dot.scan-state:not(.scan-made)").evaluate_all(strong).count("M") == 63, "and the loop"
     expect(widget.locator("details")).to_have_attribute("open", "")
     press(widget, "Reset")
     expect(widget.locator("details")).not_to_have_attribute("open", "")
@@ -293,17 +301,6 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page, _ = opened
     page.emulate_media(reduced_motion="no-preference")
     widget = show(page, tmp_path, Scan())
-    trick = widget.locator(".scan-trick")
-    press(widget, "Run")
-    page.wait_for_function(  # on its way, alone
-        "() => { const melt = document.querySelector('.scan-trick').style.getPropertyValue('--melt');"
-        " const column = [...document.querySelectorAll('rect.scan-cell.scan-new')];"
-        " return melt > 0 && melt < 1 && column.filter((e) => getComputedStyle(e).opacity === '0').length === 7; }"
-    )
-    column = widget.locator("rect.scan-cell.scan-new")
-    expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
-    expect(column.last).to_have_css("opacity", "1")  # then the whole column
-    expect(now(widget)).to_contain_text("Round 1:")
     press(widget, "How fast?")
     press(widget, "8")
     outcome = widget.locator(".d2lrnn-outcome")
@@ -397,9 +394,9 @@ def test_a_tap_moves_nothing_and_changes_no_answer(opened: tuple[Page, Record], 
         page.mouse.click(box["x"] + 10, box["y"] + 10)
         assert widget.evaluate(tops) == start
     expect(widget.locator(".scan-hand")).to_be_visible()
-    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change")
+    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Your earlier guess")
     slider(widget, "Round").press("ArrowRight")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess")
 
 
 def test_in_a_narrow_place_and_with_long_numbers_all_texts_have_a_length(
@@ -432,20 +429,20 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     expect(widget.locator(".trick-box")).to_have_text(["×0.81 +0.7", "×0.81 +0.9", "×0.66 +1.47"])  # noqa: RUF001
     expect(widget.locator(".trick-state")).to_have_text(["1.72", "?", "?", "1.72", "?"])
     expect(hint).to_contain_text("for steps 4\u2060\u2013\u20607.")
-    name = widget.locator(".trick-name")
     for _ in range(3):
         picture.press("ArrowUp")
-    after = widget.locator(".trick-after")
-    expect(name.filter(visible=True)).to_have_text("state 2")  # a blue box was made from a state and a box
-    expect(after).to_have_text(["state 4", "The box covers steps 3\u2060\u2013\u20604."])
-    expect(widget.locator(".trick-state:visible")).to_have_text(["0.8", "4.55"])
+    states = widget.locator(".trick-state:visible")
+    named = "(all) => all.map((e) => `${e.dataset.name} ${e.textContent}`)"
+    assert states.evaluate_all(named) == ["state 2 0.8", "state 4 4.55"]  # a blue box was made from a state and a box
     expect(widget.locator(".trick-box:visible")).to_have_text(["×0.81 +3.9"])  # noqa: RUF001
+    expect(widget.locator(".trick-box:visible")).to_have_attribute("data-name", "steps 3\u2060\u2013\u20604")
+    expect(hint).to_contain_text("Lit up: state 2 through the box of steps 3\u2060\u2013\u20604 gives state 4.")
     label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.548."  # noqa: RUF001
     expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
     for _ in range(3):
         picture.press("ArrowUp")
-    expect(name.filter(visible=True)).to_have_text("state 1")  # nothing is joined in the first
-    expect(after).to_have_text(["given", ""])
+    assert states.evaluate_all(named) == ["state 1 2"]  # nothing is joined in the first
+    expect(hint).to_contain_text("Lit up: state 1 is given: 2.")
     expect(widget.locator(".trick-box:visible")).to_have_count(0)
     for _ in range(6):
         picture.press("ArrowDown")
@@ -568,29 +565,46 @@ def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) 
     told = "Lit up: two boxes join into one, for steps 4\u2060\u2013\u20605, before state 3 is known. Tap any box."
     expect(widget.locator(".scan-hint")).to_have_text(f"{told} ")
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(2 + 1)
-    expect(widget.locator("path.scan-line:not(.scan-kin):not([d^='M62'])")).to_have_count(0)  # only its lines are drawn
+    assert drawn_joins(widget, ".scan-kin") == 1 and drawn_joins(widget) == 7 + 6 + 4
     for _ in range(2):
         tick(widget)
-    expect(widget.locator(".scan-hint")).to_contain_text(
-        "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8."
-    )
+    assert drawn_joins(widget, ".scan-kin") == 7
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(8 + 4 + 2 + 1)
 
 
-def test_of_many_lines_only_those_of_the_lit_box_are_drawn(widget: Locator) -> None:
+def test_of_many_joins_those_of_the_lit_box_stand_out(widget: Locator) -> None:
     slider(widget, "Steps").press("End")
-    for _ in range(3):
-        tick(widget)
-    expect(widget.locator("path.scan-line.scan-own")).to_have_count(0)  # by themselves the columns are calm
-    widget.get_by_role("application").press("ArrowDown")
-    scan_lines = "path.scan-line:not([d^='M42']):not([d^='M62'])"
-    drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(drawn).count("L") == 1 + 2 + 4, "down to the eight steps that are joined"
-    slider(widget, "Round").fill("6")
-    for _ in range(3):
-        widget.get_by_role("application").press("ArrowRight")
-    drawn = widget.locator(scan_lines).evaluate_all("(all) => all.map((e) => e.getAttribute('d'))")
-    assert "".join(drawn).count("L") == 63, "the whole tree: all that the last place was made from"
+    assert drawn_joins(widget) == drawn_joins(widget, ".scan-next-step") == 321
+    for rounds, joins in ((3, 1 + 2 + 4), (6, 63)):  # down to the steps that are joined: at the end the whole tree
+        slider(widget, "Round").fill(str(rounds))
+        assert drawn_joins(widget, ".scan-kin") == joins
+        assert drawn_joins(widget) == 321
+    expect(widget.locator(".scan-hint")).to_contain_text("Lines: what the last box is made of.")
+    strong, quiet = (
+        float(widget.locator(f"path.scan-take{kind}").first.evaluate("(e) => getComputedStyle(e).strokeOpacity"))
+        for kind in (".scan-kin", ":not(.scan-kin)")
+    )
+    assert strong > 2 * quiet
+
+
+def test_the_join_shows_itself_when_it_is_seen_and_when_it_is_tapped(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    widget = show(page, tmp_path, Scan())
+    trick = widget.locator(".scan-trick")
+    share = "document.querySelector('.scan-trick').style.getPropertyValue('--melt')"
+    moves = f"() => {share} > 0 && {share} < 1"
+    page.wait_for_function(moves)
+    expect(trick).to_have_attribute("style", re.compile(r"--melt: 1"))
+    expect(trick.locator(".trick-both > span").first).to_have_css("opacity", "1")
+    trick.click()
+    page.wait_for_function(moves)
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, Scan())
+    expect(trick.locator(".trick-both > span").first).to_have_css("opacity", "1")  # still: both ways are seen
+    expect(trick.locator(".trick-fly").first).to_have_css("opacity", "0")
 
 
 def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -726,8 +740,29 @@ def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: P
         assert foot - widget.locator(".scan-run").bounding_box()["y"] <= 560  # above the sheet of an open step
         assert foot - widget.bounding_box()["y"] <= (780 if num_steps == 16 else 700)
     box = widget.locator(".scan-figure").bounding_box()
-    page.touchscreen.tap(box["x"] + 64, box["y"] + 60)
+    page.touchscreen.tap(box["x"] + 42, box["y"] + 60)
     expect(widget.locator(".scan-hand")).to_contain_text("State")
+    context.close()
+
+
+def test_on_a_phone_an_open_step_leaves_the_figure_in_sight(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, Scan())
+
+    def sees(*parts: str) -> None:
+        page.wait_for_timeout(200)
+        foot = widget.locator(".d2lrnn-steps").bounding_box()["y"]
+        for part in parts:
+            box = widget.locator(part).bounding_box()
+            assert box["y"] >= 0 and box["y"] + box["height"] <= foot + 1, part
+
+    for i, title in enumerate(("How fast?", "64 steps?", "Price?")):
+        press(widget, title)
+        sees(*([".scan-trick"] if i < 2 else []), ".d2lrnn-now", ".scan-run", ".scan-picture")
+        widget.locator(".d2lrnn-answers button").nth(2 if i == 2 else 0).click()
+        sees(".d2lrnn-now", ".scan-run", ".scan-picture")
     context.close()
 
 

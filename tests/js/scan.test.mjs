@@ -225,13 +225,13 @@ test("the figure stays within its width, columns in order and cells apart; each 
     for (const signs of [6, 13, 18]) {
       for (const { numSteps, levels } of SCHEDULES) {
         const places = layoutOf(width, numSteps, levels.length, signs);
-        const { box, cell, boxes, mode, numbers, columns, levels: xs, now, nowBox, height, y, dot } = places;
+        const { box, cell, mode, boxes, numbers, columns, levels: xs, now, nowBox, height, y, dot } = places;
         const name = `${width} ${signs} ${numSteps} ${mode}: ${xs}`;
         assert.equal(numbers, numSteps <= 16);
         assert.equal(boxes, mode === "pairs" || mode === "stacked");
-        const half = boxes ? cell / 2 : dot;
+        const half = mode === "dots" ? dot : cell / 2;
         assert.ok(columns.t + 5 < columns.loop - box / 2 && xs[0] - half > columns.loop + box / 2, name);
-        for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= (boxes ? cell + 13 : 9), name);
+        for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= (boxes ? cell + 13 : mode === "dense" ? cell + 5 : 9), name);
         assert.ok(xs.at(-1) + half <= (mode === "dots" ? now - nowBox / 2 : width) && now + nowBox / 2 <= width, name);
         assert.ok(y.at(-1) < height && height < 560);
         const model = { numSteps, level: levels.length, walked: numSteps - 1 };
@@ -263,7 +263,7 @@ test("the parts of the newest level's last cell light up by themselves", () => {
   assert.deepEqual(litCell(at({ step: 2 })), { level: 2, place: 7 });
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });
   assert.deepEqual(litCell(at({ step: 7 })), { level: 3, place: 7 });
-  assert.deepEqual([6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [null, null], "of many steps only those of a chosen box");
+  assert.deepEqual([1, 6, 63].map((step) => litCell(at({ ...presetValues("fading", 64), step }))), [1, 6, 6].map((level) => ({ level, place: 63 })), "of many steps the last box");
   assert.deepEqual(litCell(at({ step: 3, place: 2, level: 1 })), { level: 1, place: 1 }, "the cell in hand comes first");
   assert.deepEqual(litCell(at({ step: 3, place: 2 }), { level: 0, place: 4 }), { level: 0, place: 4 }, "and before it the one under the mouse");
   assert.deepEqual(coneOf(at({}), { level: 3, place: 7 }).scan.map((places) => places.size), [8, 4, 2, 1]);
@@ -296,8 +296,9 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 
 test("a box is explained by what it was made from; states that nobody knows yet stay open", () => {
   const rule = (values) => ruleValues(explained(at(values)), t);
-  assert.deepEqual(rule({}), ["rule_state", { next: "× 0.9 − 1", before: 1, after: 2, h0: "2", h2: "not known yet" }], "at the start the box of step 2");
   const told = { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2" };
+  assert.deepEqual(rule({}), ["rule", { ...told, h2: "1.72" }], "at the start an example: steps 2 and 3, and what they make");
+  assert.deepEqual(rule(presetValues("fading", 2))[0], "rule_state", "two steps have none to join");
   assert.deepEqual(rule({ place: 3, level: 0 }), ["rule_open", { ...told, h2: "not known yet" }]);
   assert.deepEqual(rule({ place: 3, level: 0, step: 2 }), ["rule", { ...told, h2: "1.72" }]);
   assert.deepEqual(rule({ place: 1, level: 0 }), ["rule_given", { h2: "2" }], "nothing stands before the first state");

@@ -1,12 +1,12 @@
 // Scan: the states of a linear recurrence, walked by a loop and combined by a parallel scan, one clock for both.
-import { emphasised, fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
+import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, formatValue, resized, scanLevels } from "./maths.mjs";
 import { countsTable, explained, figure, hand, joinOf, lanes, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
-const [JOIN, FIRST_JOIN] = [0.8, 3.2]; // seconds that two boxes take to melt into one: in the race, and alone before it
+const [JOIN, SHOWN_JOIN] = [0.8, 3]; // seconds that two boxes take to melt into one: in the race, and shown by itself
 const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
@@ -16,6 +16,15 @@ const intervalFor = (ticks, all) => Math.min(1100, Math.max(140, all / ticks));
 function litKey({ first, from, states }) {
   if (first) return states[0] === null ? "hint_open" : "hint";
   return from < 0 ? "hint_given" : "hint_state";
+}
+
+/** The words under the picture: for the box in hand, before the first round, and for what the newest round has joined. */
+function hintKeyOf(model, join) {
+  const isDense = !showsNumbers(model);
+  if (model.cell !== null) return litKey(join);
+  if (model.step === 0) return isDense ? "hint_dots" : "hint_start";
+  if (isDense) return "hint_colours";
+  return model.done.scan ? "why_short" : litKey(join);
 }
 
 /** Ticks that go on by themselves: `run(from, to)` in about `all` milliseconds, the `first` after so many, `stop()`; after a tick that `rests` they wait. */
@@ -75,7 +84,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     label: t("run"), class: "d2lrnn-button scan-run", signal,
     onPress: () => {
       if (ticking.running()) return ticking.stop();
-      if (!isStarted && showsNumbers(shown)) return commit({ step: 1 }); // how boxes join is seen before the race goes on
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, shown.numSteps - 1, { first: 250 }); // a press is answered at once
@@ -168,17 +176,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
 
   const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), picture.node);
-  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hintLine, rule.node, inHand.node));
-  // An open step is seen together with the headline and the picture.
+  const play = element("div", { class: "scan-play" }, rule.node, now.node, raced, element("div", { class: "scan-below" }, hintLine, inHand.node));
+  // An open step is seen together with the headline and the picture, and where there is room also with the join above them.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
     if (steps.opened() < 0 || signal.aborted) return;
     const above = parseFloat(getComputedStyle(play).scrollMarginTop);
     const { top } = play.getBoundingClientRect();
     if (!isSheet && top >= above && steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom <= innerHeight) return;
-    const tall = raced.getBoundingClientRect().bottom - top + above;
-    if (isSheet && tall > innerHeight - steps.node.offsetHeight) return; // on a low screen the race alone, as the steps bring it
-    play.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" });
+    const fits = (part) => !isSheet || raced.getBoundingClientRect().bottom - part.getBoundingClientRect().top + above <= innerHeight - steps.node.offsetHeight;
+    [play, now.node].find(fits)?.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // else the race alone, as the steps bring it
   };
   steps.node.addEventListener("click", () => requestAnimationFrame(bring), { signal });
 
@@ -189,29 +196,27 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   el.append(root);
 
   const joins = motion({ seconds: JOIN, signal });
-  const firstJoin = motion({ seconds: FIRST_JOIN, signal });
-  rule.node.addEventListener("click", () => {
-    firstJoin.stop();
-    joins.run(rule.melt);
-  }, { signal });
-  const why = element("p", { class: "d2lrnn-lead scan-why" }, t("why_short"));
-  inHand.node.before(why);
+  const shownJoin = motion({ seconds: SHOWN_JOIN, signal });
+  const showJoin = () => {
+    joins.stop();
+    shownJoin.run(rule.melt);
+  };
+  whenSeen(rule.node, { act: () => shown.step === 0 && showJoin(), signal });
+  rule.node.addEventListener("click", showJoin, { signal });
 
   steps.node.addEventListener("click", () => draw(shown), { signal });
 
   const draw = (model) => {
     if (shown !== null) {
       joins.stop();
-      firstJoin.stop();
+      shownJoin.stop();
       rule.melt(1);
     }
     const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
     shown.isPriced = steps.opened() === 2; // and once it is answered, the picture shows the price
-    const isFirst = isNext && !isStarted && showsNumbers(model) && model.step === 1;
     isStarted ||= model.step > 0;
-    root.classList.toggle("scan-first", isFirst);
     root.classList.toggle("scan-started", isStarted);
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
@@ -221,20 +226,19 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(explained(model));
-    if (isNext) (isFirst ? firstJoin : joins).run(rule.melt);
+    rule.node.hidden = shown.isPriced; // there boxes are counted
+    if (isNext) joins.run(rule.melt);
     label();
     const join = joinOf(explained(model));
     const isFilled = showsFilled(model) && !shown.isAsked;
-    const hintKey = isFilled ? "hint_filled" : model.step > 0 ? litKey(join) : showsNumbers(model) ? "hint_start" : "hint_dots";
-    const canTap = showsNumbers(model) && model.step > 0; // the boxes of a longer race are too small for a finger
+    const hintKey = isFilled ? "hint_filled" : hintKeyOf(model, join);
+    const canTap = showsNumbers(model) && model.step > 0 && hintKey !== "why_short"; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
     const told = {
       steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1, h: formatValue(model.loop[0]),
       sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
     };
     hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
-    rule.node.hidden = isFilled;
-    why.hidden = !model.done.scan || isFilled || model.cell !== null;
     hintLine.classList.toggle("scan-price", isFilled);
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";

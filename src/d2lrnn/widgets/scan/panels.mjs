@@ -10,11 +10,8 @@ const MOST_NUMBERS = 16;
 const TALL = 271; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
 const LINE = 18; // pixels from one line of text to the next
-const BAR = 7; // half the width of a box of a dense figure
-const SIGN = 6.9; // pixels of a character in a cell, about
+const [SIGN, LARGE_SIGN] = [6.9, 7.9]; // pixels of a character in a cell, about
 const HEAD_SIGN = 8.4; // of a bold one above a column
-const STRIPE = 2.5; // pixels at the foot of a joined box in the colours of what it is made from
-const ASKED_SIGN = 13; // of the larger words that ask
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
 const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
@@ -34,24 +31,24 @@ export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.
 export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
   const numbers = showsNumbers({ numSteps });
+  const few = numSteps <= 8;
   const columns = wide ? { t: 15, loop: 62 } : { t: 7, loop: 42 };
-  const box = !numbers ? 12 : wide ? 56 : 44;
-  const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 40);
-  const pair = Math.max(52, Math.min(16, signs) * SIGN + 12);
-  const gap = (cell) => (width - 8 - left - (numLevels + 1) * cell) / numLevels;
-  const mode = !numbers ? "dense" : gap(pair) >= 16 ? "pairs" : numSteps <= 8 && gap(46) >= 14 ? "stacked" : "dots";
+  const box = !numbers ? 22 : wide ? 56 : 44;
+  const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 20);
+  const pair = Math.max(52, Math.min(16, signs) * (wide && few ? LARGE_SIGN : SIGN) + 12);
+  const room = (short) => (width - 8 - left - short * numLevels) / (numLevels + 1); // for a cell, with lines so short between
+  const mode = !numbers ? "dense" : room(16) >= pair ? "pairs" : few && room(14) >= 46 ? "stacked" : "dots";
   const boxes = mode === "pairs" || mode === "stacked";
-  const spread = Math.min(1.4 * pair, (width - 8 - left - 56 * numLevels) / (numLevels + 1)); // what room allows, with short lines between
-  const cell = mode === "pairs" ? Math.max(pair, spread) : mode === "stacked" ? 46 : numbers ? 12 : 2 * BAR;
+  const cell = { pairs: Math.max(pair, Math.min(1.4 * pair, room(56))), stacked: Math.max(46, Math.min(64, room(20))), dots: 12, dense: Math.min(30, 0.4 * room(0)) }[mode];
   const whole = width >= 300; // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
-  const first = boxes ? left + cell / 2 : left + (numbers ? 4 : BAR);
-  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - (wide ? 46 : 12); // room for "32 rows up"
-  const row = mode === "stacked" ? 36 : numbers ? (!wide ? 23 : numSteps <= 12 ? 29 : 20) : Math.floor(TALL / numSteps); // whole pixels: no moiré
+  const first = numbers && !boxes ? left + 4 : left + cell / 2;
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - Math.max(cell / 2, wide ? 46 : 12); // room for "32 rows up"
+  const row = !numbers ? Math.floor(TALL / numSteps) : mode === "stacked" ? 36 : !wide ? 23 : few ? 33 : numSteps <= 12 ? 29 : 20; // whole pixels: no moiré
   const top = 46;
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
-    levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
+    large: few && (mode === "stacked" || wide), levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
     dot: Math.min(4.5, 0.4 * row), y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
   };
 }
@@ -70,12 +67,12 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
 
 /** The newest level's box that is explained: the last; in round 1 two boxes in the middle join, far from any known state. */
 function newest({ level, levels, numSteps }) {
-  const middle = level === 1 ? levels[0].targets.find((s) => s >= 4) : undefined;
+  const middle = level === 1 && showsNumbers({ numSteps }) ? levels[0].targets.find((s) => s >= 4) : undefined;
   return { level, place: middle ?? numSteps - 1 };
 }
 
-/** The cell whose parts light up: the one under the mouse, the one in hand, or, where boxes hold numbers, one of the newest level. */
-export const litCell = (model, hovered = null) => hovered ?? model.cell ?? (model.level > 0 && showsNumbers(model) ? newest(model) : null);
+/** The cell whose parts light up: the one under the mouse, the one in hand, or one of the newest level. */
+export const litCell = (model, hovered = null) => hovered ?? model.cell ?? (model.level > 0 ? newest(model) : null);
 
 /** The box that two boxes of one column join into, where a mouse drags one to the other; as long as it isn't filled, the later of both. */
 export function dragged({ levels, level }, one, other) {
@@ -86,8 +83,14 @@ export function dragged({ levels, level }, one, other) {
   return { level: one.level + (isJoin ? 1 : 0), place };
 }
 
-/** The model whose box in hand is the one that is explained below: the reader's, else one of the newest round; at the start the box of step 2. */
-export const explained = (model) => ({ ...model, cell: model.cell ?? (model.level > 0 ? newest(model) : { level: 0, place: 1 }) });
+/**
+ * The model whose box in hand is the one that is explained: the reader's, else one of the newest round. At the start it is an
+ * example, the box of step 3, with the states that the steps make.
+ */
+export function explained(model) {
+  const isExample = model.cell === null && model.level === 0;
+  return { ...model, isExample, cell: model.cell ?? (isExample ? { level: 0, place: Math.min(2, model.numSteps - 1) } : newest(model)) };
+}
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -99,18 +102,7 @@ export const showsFilled = ({ done, numSteps, isPriced }) => isPriced && done.sc
 
 const circle = (x, y, r) => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
 /** A box of a dense figure: as thin as its row. */
-const bar = (x, y, half, row) => `M${(x - half).toFixed(1)} ${y - row / 2}h${2 * half}v${row - Math.max(1, Math.round(0.28 * row))}h${-2 * half}z`;
-
-/** A text in lines of up to `most` characters. */
-function wrapped(words, most) {
-  const lines = [];
-  for (const word of words.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && longer.length <= most) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
-}
+const bar = (x, y, wide, row) => `M${(x - wide / 2).toFixed(1)} ${y - row / 2}h${wide.toFixed(1)}v${row - Math.max(1, Math.round(0.28 * row))}h${(-wide).toFixed(1)}z`;
 
 /** Collects lines and dots by kind, so that the largest figure is a few dozen paths. */
 function strokes(parts) {
@@ -132,11 +124,12 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const lines = strokes(parts);
   /** A text in the middle of `room` pixels, closer together where it would be longer. */
   const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
-    const fit = 1.1 * SIGN * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    const fit = 1.1 * (places.large ? LARGE_SIGN : SIGN) * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = level === 0 && boxes && model.cell?.level === 0 ? sampleOf(model) : null; // before the first round: what the box in hand joins to
   const isHeld = lit !== null && lit === model.cell;
+  const opens = !model.isAsked; // the columns to come are seen to be open
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
@@ -149,31 +142,15 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const [times, plus] = halves(a, b);
     if (isState) text(formatValue(b), atX, y[s], kind, { room: w - 6 });
     else if (mode === "stacked") {
-      text(times, atX, y[s] - 7.5, kind, { room: w - 6 });
-      text(plus, atX, y[s] + 6.5, kind, { room: w - 6 });
+      text(times, atX, y[s] - 8, kind, { room: w - 6 });
+      text(plus, atX, y[s] + 7, kind, { room: w - 6 });
     } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 10 });
   };
-
-  // how many boxes were filled, as areas: one for the loop, one for each column of the scan
-  if (showsFilled(model)) {
-    const wide = Math.min(0.62 * (places.levels[1] - places.levels[0]), 44);
-    const area = (x, targets) => {
-      let d = "";
-      targets.forEach((s, i) => {
-        if (targets[i - 1] === s - 1) return;
-        const last = targets.findIndex((target, j) => j >= i && targets[j + 1] !== target + 1);
-        d += `M${(x - wide / 2).toFixed(1)} ${(y[s] - row / 2).toFixed(1)}h${wide.toFixed(1)}V${(y[targets[last]] + row / 2).toFixed(1)}h${(-wide).toFixed(1)}z`;
-      });
-      add("path", { class: x === columns.loop ? "scan-area scan-area-loop" : "scan-area", d });
-    };
-    area(columns.loop, levels.length > 0 ? Array.from({ length: numSteps - 1 }, (_, i) => i + 1) : []);
-    levels.forEach(({ targets }, i) => area(places.levels[i + 1], targets));
-  }
+  const half = boxes || !numbers ? places.cell / 2 : dot + 0.5;
+  const small = (atX, s, w) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], w, row));
 
   // heads
-  const opens = level === 0 && boxes && !model.isAsked; // the columns to come are seen to be open
   const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
-  const small = (atX, s) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], BAR, row));
   const between = places.levels[1] - places.levels[0];
   picture.style.setProperty("--scan-hop", `${(-0.6 * between).toFixed(1)}px`);
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
@@ -198,69 +175,62 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     text(head, inside(head, i), 31, kind, { room: between - 3 });
     if (numbered) text(over, inside(over, i), 10, kind);
   });
-  if (level === 0 && sample === null && !opens) {
-    const from = places.levels[0] + places.cell / 2;
-    const end = mode === "dots" ? places.now - places.nowBox / 2 : width;
-    const middle = top + (row * numSteps) / 2;
-    const asked = wrapped(t(model.isPriced ? "empty_boxes" : "empty_rounds"), (end - from - 16) / ASKED_SIGN);
-    asked.forEach((line, i) => text(line, (from + end) / 2, middle + 28 * (i - (asked.length - 1) / 2), "scan-soft scan-empty"));
-  }
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
-  // the loop: lines first, so that cells stand on top
-  for (let s = 1; s <= walked; s += 1) {
-    const when = s === walked ? "scan-now" : "scan-past";
-    const [from, to] = numbers ? [y[s - 1] + (row - apart) / 2, apart] : [y[s - 1], row];
-    lines.add(`scan-line scan-take ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${from.toFixed(1)}v${to}`);
+
+  // lines first, so that cells stand on top: of the loop, and of the joins of the scan
+  if (numbers) {
+    for (let s = 1; s < numSteps; s += 1) {
+      const when = s === walked ? "scan-now" : s < walked ? "scan-past" : "scan-next-step";
+      lines.add(`scan-line scan-chain ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${(y[s - 1] + (row - apart) / 2).toFixed(1)}v${apart}`);
+    }
+  }
+  levels.slice(0, opens ? levels.length : level).forEach(({ distance, targets }, i) => {
+    const when = i >= level ? "scan-next-step" : i + 1 === model.step ? "scan-now" : "scan-past";
+    const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
+    for (let s = 0; s < numSteps; s += 1) {
+      const isSample = i === 0 && s === sample?.later;
+      const isKin = cone.scan[i + 1]?.has(s) || (isSample && isHeld);
+      const takes = targets.includes(s);
+      if (!takes && !isKin) continue;
+      const kind = `${isSample ? "scan-now" : when}${related(isKin)}`;
+      lines.add(`scan-line ${takes ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
+      if (takes) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
+    }
+  });
+  if (level === 0 && !opens) { // nobody sees how many columns are to come
+    const from = places.levels[0] + half + 26;
+    const end = mode === "dots" ? places.now - places.nowBox / 2 - 26 : width - 8;
+    for (const at of y) lines.add("scan-line scan-own", `M${(places.levels[0] + half).toFixed(1)} ${at.toFixed(1)}H${from.toFixed(1)}`);
+    add("rect", { class: "scan-cover", x: from.toFixed(1), y: top, width: Math.max(1, end - from).toFixed(1), height: row * numSteps, rx: 10 });
+    text("?", (from + end) / 2, top + (row * numSteps) / 2, "scan-cover-sign");
   }
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
-    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${ofLoop}`;
-    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s));
+    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${s === 0 ? " scan-given" : ""}${ofLoop}`;
+    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s, box));
     else {
       frame(columns.loop, s, box, kind);
       if (s <= walked) text(formatValue(loop[s]), columns.loop, y[s], kind, { room: box - 6 });
     }
   }
-  lines.flush();
-  // the scan, as far as it has come; of its lines only those of what lights up
-  const half = boxes || !numbers ? places.cell / 2 : dot + 0.5;
-  const drawLevel = ({ distance, targets }, i, when) => {
-    const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
-    const takes = new Set(targets);
-    for (let s = 0; s < numSteps; s += 1) {
-      const isKin = cone.scan[i + 1]?.has(s);
-      if (!isKin && sample === null) continue;
-      if (sample !== null && s !== sample.later) continue;
-      const kind = `${when}${related(isKin)}`;
-      lines.add(`scan-line ${takes.has(s) ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
-      if (takes.has(s)) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
-    }
-  };
-  levels.slice(0, level).forEach((one, i) => drawLevel(one, i, i + 1 === level ? "scan-now" : "scan-past"));
-  if (sample !== null) drawLevel({ distance: levels[0].distance, targets: [sample.later] }, 0, `scan-sample${related(isHeld)}`);
-  lines.flush();
-  if (opens) places.levels.slice(1).forEach((x, i) => y.forEach((_, s) => (i > 0 || s !== sample?.later) && frame(x, s, places.cell, "scan-open")));
-  if (sample !== null) {
-    const { later: s, isState } = sample;
-    stepCell(places.levels[1], s, places.cell, `${isState ? "scan-state" : "scan-part"} scan-sample${related(isHeld)}`, sample.a, sample.b, isState);
-    const wide = places.cell / 2 - 3;
-    if (!isState) ["earlier", "later"].forEach((kind, side) => add("rect", { // at its foot the two that it is made from
-      class: `scan-stripe-${kind}`, x: (places.levels[1] - (1 - side) * wide).toFixed(1), y: (y[s] + row / 2 - 3.5 - STRIPE).toFixed(1), width: wide.toFixed(1), height: STRIPE,
-    }));
-  }
+  // the scan, as far as it has come, and what is open
   const kindOf = (i, s) => {
     const isJoined = i === 0 && isHeld && (s === sample?.earlier || s === sample?.later);
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s)) || isJoined;
     const isLast = i === levels.length; // all states
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${i === 0 && s === 0 ? " scan-given" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
-  trace.slice(0, level + 1).forEach(({ a, b, from }, i) => {
+  places.levels.slice(0, opens ? levels.length + 1 : level + 1).forEach((x, i) => {
+    const { a, b, from } = trace[i];
     for (let s = 0; s < numSteps; s += 1) {
-      if (boxes) stepCell(places.levels[i], s, places.cell, kindOf(i, s) + (s === sample?.earlier && !sample.isState ? " scan-earlier" : ""), a[s], b[s], from[s] === 0);
-      else lines.add(`scan-cell scan-dot ${kindOf(i, s)}`, small(places.levels[i], s));
+      const isSample = i === 1 && s === sample?.later;
+      const kind = isSample ? `${sample.isState ? "scan-state" : "scan-part"} scan-made scan-sample${related(isHeld)}` : i > level ? "scan-open" : kindOf(i, s);
+      if (!boxes) lines.add(`scan-cell scan-dot ${kind}`, small(x, s, places.cell));
+      else if (i > level && !isSample) frame(x, s, places.cell, kind);
+      else stepCell(x, s, places.cell, kind, a[s], b[s], from[s] === 0);
     }
   });
   lines.flush();
@@ -277,12 +247,13 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   if (lit !== null && (numbers || isChosen)) { // of a dense figure the lines end there
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
     const w = lit.level < 0 ? box : places.cell;
-    const [wide, tall] = !numbers ? [2 * BAR + 8, row + 6] : boxes || lit.level < 0 ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
+    const [wide, tall] = !numbers ? [w + 8, row + 6] : boxes || lit.level < 0 ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
     add("rect", { class: "scan-hand-mark", x: (atX - wide / 2).toFixed(1), y: (y[lit.place] - tall / 2).toFixed(1), width: wide.toFixed(1), height: tall.toFixed(1), rx: 6 });
   }
+  const kinds = { "scan-small": !places.wide, "scan-large": places.large, "scan-dense": !numbers, "scan-filled": showsFilled(model), "scan-lit": lit !== null && (numbers || isChosen), "scan-next": isNext };
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
-  picture.setAttribute("class", `scan-picture${places.wide ? "" : " scan-small"}${numbers ? "" : " scan-dense"}${showsFilled(model) ? " scan-filled" : ""}${lit === null ? "" : " scan-lit"}${isNext ? " scan-next" : ""}`);
+  picture.setAttribute("class", ["scan-picture", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" "));
   const said = { states: walked + 1, steps: numSteps, level, scan_states: model.states.scan };
   picture.setAttribute("aria-label", t(numbers ? "figure" : "figure_large", {
     ...said, loop: loop.slice(0, walked + 1).map(formatValue).join(", "), scan: trace[level].b.map((b, s) => (trace[level].from[s] === 0 ? formatValue(b) : cellText(trace[level].a[s], b))).join(", "),
@@ -397,14 +368,14 @@ export function sampleOf({ a, x, levels: [{ distance, targets }], cell: { place 
 
 /**
  * How the box in hand was made: { first, next, both }, two boxes that join in one, and the states before, between and behind
- * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }. Both have { from, place },
- * of the first and the last state, -1 for the state of zero before the first.
+ * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }. Both have
+ * { from, middle, place }, of the three states, -1 for the state of zero before the first.
  */
-export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell: { level: column, place } }) {
+export function joinOf({ a, x, loop, levels, level: reached, walked, trace, isExample, cell: { level: column, place } }) {
   const at = (level, t) => [trace[level].a[t], trace[level].b[t]];
-  const state = (t) => (t < 0 ? 0 : t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
-  const single = (next, from) => ({ next, states: [state(from), null, state(place)], from, place });
-  const double = (first, next, both, from, middle, last) => ({ first, next, both, states: [from, middle, last].map(state), from, place: last });
+  const state = (t) => (t < 0 ? 0 : isExample || t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
+  const single = (next, from) => ({ next, states: [state(from), null, state(place)], from, middle: from, place });
+  const double = (first, next, both, from, middle, last) => ({ first, next, both, states: [from, middle, last].map(state), from, middle, place: last });
   const level = madeAt(levels, { level: column, place });
   if (level > 0) {
     const other = place - levels[level - 1].distance;
@@ -442,12 +413,11 @@ const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
 
 /** The way of both numbers of the first box through the next one, as short as in the boxes: [times, plus], each a list of parts of a line. */
 function joinWays({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
-  const ofFirst = (value) => element("i", {}, formatValue(value));
   const end = (value) => element("b", {}, formatValue(value));
   const factor = a2 < 0 ? `(${formatValue(a2)})` : formatValue(a2);
   return [
-    [element("span", {}, t("times")), ofFirst(a1), ` × ${factor} ${[a1, a2, a].every(isFull) ? "=" : "≈"} `, end(a)],
-    [element("span", {}, t("plus")), ofFirst(b1), ` → ×${formatValue(a2)} → ${formatValue(b1 * a2)} → ${halves(a2, b2)[1]} → `, end(b)],
+    [element("span", {}, t("times")), `${formatValue(a1)} × ${factor} ${[a1, a2, a].every(isFull) ? "=" : "≈"} `, end(a)],
+    [element("span", {}, t("plus")), `${formatValue(b1)} → ×${formatValue(a2)} → ${formatValue(b1 * a2)} → ${halves(a2, b2)[1]} → `, end(b)],
   ];
 }
 
@@ -458,54 +428,47 @@ export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to:
 export function trick({ t }) {
   const part = (kind) => element("span", { class: `trick-${kind}` });
   const arrow = () => element("span", { class: "trick-arrow" }, "→");
-  const [toNext, toEnd] = [arrow(), arrow()];
-  const states = Array.from({ length: 4 }, () => part("state"));
-  const middle = [part("state"), arrow()];
-  const [first, next, both] = ["box trick-earlier", "box trick-later", "box trick-both"].map(part);
-  const names = [part("name"), part("name")];
-  const [after, covers] = [part("after"), part("after")];
-  const way = (i, ...parts) => element("div", { class: "trick-way" }, names[i], ...parts);
-  const arrows = [arrow(), arrow(), arrow()];
-  const sum = () => element("p", {});
-  const lines = [sum(), sum()];
+  const [first, next, both] = ["box", "box", "box trick-both"].map(part);
+  const [before, between, after, ...again] = Array.from({ length: 5 }, () => part("state"));
+  const arrows = Array.from({ length: 4 }, arrow);
+  const flies = [part("fly"), part("fly")]; // the two boxes on their way
+  both.append(element("span", {}), ...flies);
+  const oneWay = element("div", { class: "trick-way" }, again[0], arrow(), both, arrow(), again[1]);
+  const lines = [element("p", {}), element("p", {})];
   const ways = element(
     "div", { class: "trick-ways" },
-    way(0, states[0], arrows[0], first, toNext, ...middle, next, toEnd, states[1], after),
-    way(1, states[2], arrows[1], both, arrows[2], states[3], covers),
+    element("div", { class: "trick-way" }, before, arrows[0], first, arrows[1], between, arrows[2], next, arrows[3], after), oneWay,
   );
   const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
   const draw = (model) => {
-    const [key, told] = ruleValues(model, t);
     const join = joinOf(model);
+    const { from, middle, place } = join;
     const isState = join.first === undefined; // one box, from one known state to the next
-    const isGiven = join.from < 0; // and not even that
-    node.setAttribute("aria-label", isState ? t(key, told) : `${t(key, told)} ${t("cell_sums", joinSums(join, t))}`);
-    node.classList.toggle("trick-single", isState);
-    [arrows[0], first, ...middle, names[1], states[2], arrows[1], both, arrows[2], states[3]].forEach((e) => (e.hidden = isState));
-    [states[0], toNext, next, toEnd].forEach((e) => (e.hidden = isGiven));
-    names[0].textContent = isGiven ? t("state_name", { t: 1 }) : isState ? t("state_name", { t: told.before }) : t("two_boxes");
-    names[1].textContent = t("one_box");
-    after.textContent = isGiven ? t("given") : isState ? t("state_name", { t: told.after }) : "";
-    const steps = stepsInWords(join.from + 1, join.place, t);
-    covers.textContent = !isState ? steps : join.place - join.from > 1 ? t("covers", { steps }) : "";
+    const isGiven = from < 0; // and not even that
+    const label = t(...ruleValues(model, t));
+    node.setAttribute("aria-label", isState ? label : `${label} ${t("cell_sums", joinSums(join, t))}`);
+    [first, arrows[1], between, arrows[2], oneWay].forEach((e) => (e.hidden = isState));
+    [before, arrows[0], next, arrows[3]].forEach((e) => (e.hidden = isGiven));
     const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : formatValue(h)));
-    [[states[0], h0], [states[1], h2], [states[2], h0], [states[3], h2], [middle[0], h1]].forEach(([box, h]) => {
-      box.textContent = h;
-      box.classList.toggle("trick-unknown", h === "?");
+    [[before, h0, from], [between, h1, middle], [after, h2, place], [again[0], h0], [again[1], h2]].forEach(([state, h, s]) => {
+      state.textContent = h;
+      state.dataset.name = s === undefined ? "" : t("state_name", { t: s + 1 }); // once is enough
+      state.classList.toggle("trick-unknown", h === "?");
     });
-    const sums = isGiven ? [[], []] : !isState ? joinWays(join, t) : [join.states[0] === null || join.states[2] === null ? [] : [stateSum(join, t)], []];
-    lines.forEach((line, i) => line.replaceChildren(...sums[i]));
-    const lengths = lines.map((line) => line.textContent.length);
-    node.style.setProperty("--sum-signs", lengths[0] + lengths[1]);
-    node.style.setProperty("--sum-longest", Math.max(...lengths));
-    const [one, two] = [isState ? "" : cellText(...join.first), cellText(...join.next)];
-    first.textContent = one;
-    next.textContent = two;
+    const box = (e, pair, start, end, fly = null) => {
+      e.dataset.name = stepsInWords(start + 1, end, t);
+      (e.firstElementChild ?? e).textContent = cellText(...pair);
+      [e, fly].forEach((one) => one?.classList.toggle("trick-joined", end - start > 1));
+      if (fly !== null) fly.dataset.text = e.textContent;
+    };
+    if (!isState) box(first, join.first, from, middle, flies[0]);
+    box(next, join.next, middle, place, flies[1]);
+    if (!isState) box(both, join.both, from, place);
+    const sums = isGiven ? [] : !isState ? joinWays(join, t) : h0 === "?" || h2 === "?" ? [] : [[stateSum(join, t)]];
+    lines.forEach((line, i) => line.replaceChildren(...(sums[i] ?? [])));
+    node.style.setProperty("--sum-longest", Math.max(...lines.map((line) => line.textContent.length)));
+    const [one, two] = [isState ? "" : first.textContent, next.textContent];
     node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
-    if (isState) return;
-    both.replaceChildren(element("span", {}, cellText(...join.both)));
-    both.dataset.first = one;
-    both.dataset.next = two;
   };
   /** The two boxes come down and melt into one: a share of 1 is the end. */
   const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
