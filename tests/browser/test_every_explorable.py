@@ -305,7 +305,7 @@ def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figu
             told = answered()
         elif outcome.inner_text() != told:
             break
-    assert outcome.inner_text() == f"Before your change: {told}"
+    assert outcome.inner_text() == f"Your earlier guess: {told}"
     widget.locator(".d2lrnn-answers button").first.dispatch_event("click")
     assert outcome.inner_text() == told
 

@@ -344,7 +344,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
 
     widget.get_by_label("factor of each step").fill("146")  # the answer is of before
-    expect(outcome).to_contain_text("Before your change: No. It vanishes")
+    expect(outcome).to_contain_text("Your earlier guess: No. It vanishes")
     expect(widget.locator(".flow-factor")).to_contain_text("weights × 1.46")  # noqa: RUF001
 
     widget.locator(".d2lrnn-step-title").nth(2).click()

@@ -201,7 +201,7 @@ def test_a_hand_on_the_bars_leaves_a_question_and_keeps_an_answer(opened: tuple[
     widget.get_by_role("button", name="The average").click()
     widget.get_by_role("button", name="26", exact=True).click()
     slider(widget, 1).press("ArrowRight")
-    expect(outcome).to_contain_text("Before your change")
+    expect(outcome).to_contain_text("Your earlier guess")
 
 
 def test_what_stands_above_the_mean_is_what_is_missing_below_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
