@@ -127,10 +127,90 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".gates-head > span")).to_have_text("12 of 17 letters guessed right")
     for row in widget.locator(".gates-part").all():
         labels = row.locator(".gates-labels > span").all_text_contents()
-        assert labels == ["guess", "text", "keep", "gate", "forget", "memory", "left"]
+        assert labels == ["guess", "text", "keep", "gate", "forget", "left"]
     grips = widget.locator(".gates-grip").all_text_contents()
     assert [grips[i] for i in (6, 7, 8, 12)] == ["", ".48", ".13", ""]
     expect(widget.locator(".d2lrnn-fold[open]")).to_have_count(0)
+
+
+def heights(widget: Locator, kind: str) -> list[float]:
+    """Where the line of the number, or of the number as `own`, goes through the letters: 1 and -1 are a number."""
+    path = ".gates-line > path:nth-child(1)" if kind == "own" else ".gates-line > path:nth-child(2)"
+    ys = widget.locator(path).evaluate_all("""(all) => all.map((e, i) => {
+      const points = e.getAttribute("d").slice(1).split("L").map((at) => at.split(" ").map(Number));
+      return points.find(([x]) => x === 0.5)[1];
+    })""")
+    zero = float(widget.locator(".gates-lines").evaluate("(e) => e.style.getPropertyValue('--zero')"))
+    return [zero - y for y in ys]
+
+
+@pytest.mark.parametrize("given", [{}, {"gates": at_spaces(1.0)}, {"unit": 16, "gates": at_spaces(0.0)}])
+def test_the_number_of_the_unit_is_a_line_with_its_values_at_spaces(
+    opened: tuple[Page, Record], tmp_path: Path, given: dict[str, object]
+) -> None:
+    widget = show(opened[0], tmp_path, lane="number", **given)
+    says(widget, lane="number", **given)
+    unit = given.get("unit", 29)
+    now, own = (Gates(**values)._read()["cell"][:, unit].tolist() for values in (given, {"unit": unit}))
+    scale = max(heights(widget, "own")) / max(own)
+    assert heights(widget, "now") == pytest.approx([scale * value for value in now], abs=0.001)
+    assert heights(widget, "own") == pytest.approx([scale * value for value in own], abs=0.001)
+    expect(widget.locator(".gates-line").first).to_be_visible()
+    values = [f"{now[i]:.2f}".replace("-", "\u2212") if i in SPACES else "" for i in range(18)]
+    assert widget.locator(".gates-share").all_text_contents() == values
+    numbers = widget.locator(".gates-grip").all_text_contents()
+    assert [i for i, number in enumerate(numbers) if number] == list(SPACES), "the gates whose number is told"
+    band = "(e) => getComputedStyle(e, '::before').display"
+    assert widget.locator(".gates-cell").nth(6).evaluate(band) == "none", "one at a time in the lane"
+
+
+def test_one_lane_shows_what_is_left_or_the_number(opened: tuple[Page, Record], widget: Locator) -> None:
+    line = widget.locator(".gates-line").first
+    expect(line).to_be_hidden()
+    switch = button(widget, "memory: show the number of the unit")
+    box = switch.bounding_box()
+    assert min(box["width"], box["height"]) >= 24
+    tops = "(all) => all.map((e) => Math.round(e.offsetTop))"
+    below = widget.locator(".gates-faders, .d2lrnn-step-titles, .d2lrnn-foot")
+    before = below.evaluate_all(tops)
+    switch.click()
+    says(widget, lane="number")
+    expect(line).to_be_visible()
+    assert below.evaluate_all(tops) == before, "nothing moves"
+    button(widget, "number: show what is left of a letter\u2019s number").press("Enter")
+    says(widget)
+    switch.click()
+    widget.locator(".gates-text-row > .gates-tile").nth(6).click()  # it asks about this letter, chosen already
+    says(widget)
+    expect(line).to_be_hidden()
+    switch.click()
+    letter(widget).press("ArrowRight")
+    says(widget, place=8)
+
+
+@pytest.mark.parametrize("width", [1000, 390, 320])
+def test_the_values_of_the_number_keep_clear_of_gates_and_of_each_other(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    with watched_page(browser, width=width, height=900) as (page, record):
+        page.emulate_media(reduced_motion="reduce")
+        for text in (Gates().text, "a b c d e f g h i j k l m n o p q r s t", "do it as it is or go on if we do so "):
+            widget = show(page, tmp_path, lane="number", text=text, gates=[0.0] * len(text))
+            boxes = widget.locator(".gates-share").evaluate_all(
+                """(all) => all.filter((e) => e.textContent && getComputedStyle(e).visibility !== "hidden").map((e) => {
+                  const range = new Range();
+                  range.selectNodeContents(e);
+                  const { left, right, top } = range.getBoundingClientRect();
+                  const grip = e.parentNode.querySelector(".gates-grip").getBoundingClientRect();
+                  return [Math.round(top), left, right, grip.bottom];
+                })"""
+            )
+            assert boxes and all(a[0] < b[0] or a[2] < b[1] for a, b in pairwise(boxes)), text
+            assert all(grip < top for top, _, _, grip in boxes)
+            name, lane = (widget.locator(kind).first.bounding_box() for kind in (".gates-lane", ".gates-fader"))
+            assert name["x"] >= widget.bounding_box()["x"] and name["x"] + name["width"] <= lane["x"]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert record.errors == []
 
 
 def test_control_and_effect_fit_in_one_phone_screen(widget: Locator) -> None:
@@ -350,11 +430,10 @@ def test_another_unit_closes_a_step_about_the_first(widget: Locator) -> None:
     widget.get_by_role("button", name="Is keeping better?").click()
     widget.get_by_role("button", name="fewer").click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "After the spaces unit 29 held 0.98, 0.96, 0.91: nearly the same before each word. "
-        "Now it holds 0.24, 0.42, \u22120.14."
+        "As learned (dashed), a space forgets, then stores about 1. Now the word before still counts"
     )
     widget.locator(".gates-pair button").nth(1).click()
-    says(widget, unit=16)
+    says(widget, unit=16, lane="number")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
 
 
@@ -369,7 +448,7 @@ def test_the_bias_changes_gates_and_guesses_beside_those_that_were_trained(widge
     expect(widget.locator(".gates-guesses .is-right")).to_have_count(5)
     bias(widget).press("Home")
     says(widget, bias=-4.0)
-    expect(widget.get_by_role("status")).to_contain_text("Of what the h of “the” stores")
+    expect(widget.get_by_role("status")).to_contain_text("The h of “the” stores ")
     widget.locator(".gates-back").click()
     says(widget)
 
@@ -436,19 +515,19 @@ def test_without_a_text_the_field_for_one_stands_open(opened: tuple[Page, Record
             "Can a gate bring it back?",
             "48%",
             {"gates": [-1.0] * 8 + [1.0]},
-            "Right. 48%: a gate of 1 keeps all that comes, and the e had left 48%.",
+            "Right. 48%: a gate of 1 keeps all that comes; the e had already let only 48% through.",
         ),
         (
             "Is keeping better?",
             "fewer",
-            {"gates": at_spaces(1.0)},
-            "Right. Fewer: 7 of 17, not 12; “sea” becomes “ttv”.",
+            {"gates": at_spaces(1.0), "lane": "number"},
+            "Right. Fewer: 7 of 17, not 12. As learned (dashed), a space forgets, then stores about 1.",
         ),
         (
             "And forgetting?",
             "fewer",
-            {"gates": [-1.0 if letter == " " else 0.0 for letter in Gates().text]},
-            "Right. Fewer again: 9 of 17, not 12; “sea” becomes “tta”.",
+            {"gates": [-1.0 if letter == " " else 0.0 for letter in Gates().text], "lane": "number"},
+            "Right. Fewer again: 9 of 17, not 12. After spaces the number is near 1,",
         ),
     ],
 )
@@ -457,7 +536,7 @@ def test_a_guess_comes_before_the_answer(
 ) -> None:
     letter(widget).press("End")
     widget.get_by_role("button", name=title).click()
-    says(widget, **{name: value for name, value in state.items() if name == "place"})  # as the question finds it
+    says(widget, **{name: value for name, value in state.items() if name == "lane"})  # as the question finds it
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     widget.get_by_role("button", name=right, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
@@ -507,7 +586,7 @@ def test_a_question_that_a_gate_answers_is_closed(opened: tuple[Page, Record], w
     widget.get_by_role("button", name="Is keeping better?").click()
     widget.get_by_role("button", name="fewer").click()
     gate(widget).press("ArrowDown")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
 
 
 def test_another_letter_is_no_change_of_the_network(widget: Locator) -> None:
@@ -516,9 +595,9 @@ def test_another_letter_is_no_change_of_the_network(widget: Locator) -> None:
     widget.locator(".gates-text-row > .gates-tile").nth(3).click()
     says(widget, gates=at_spaces(1.0), place=4)
     widget.evaluate("() => new Promise((done) => setTimeout(done))")  # what compares comes after the press
-    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Before your change:")
+    expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Your earlier guess:")
     widget.locator(".gates-back").click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Before your change:")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
 
 
 def test_guesses_that_are_not_as_learned_are_framed(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -544,7 +623,7 @@ def test_the_numbers_of_the_gates_stand_on_their_grips(browser: Browser, tmp_pat
         for text in ("what the sea keeps", "the tide clock on w", "the cat sat on the mat and the dog ran"):
             widget = show(page, tmp_path, text=text, gates=[0.55] * len(text))
             found = widget.locator(".gates-grip").evaluate_all(seen)
-            assert len(found) == (len(text) if len(text) <= (20 if width > 760 else 18) else 0), (text, width)
+            assert len(found) == (len(text) if len(text) <= (20 if width > 760 else 18) else 1), (text, width)
             assert all(room > 1 and size >= 12 for room, size in found), (text, width)
         widget = show(page, tmp_path, unit=16)
         expect(widget.get_by_text("1.00", exact=True).first).to_be_attached()
@@ -587,15 +666,18 @@ def test_a_small_change_by_a_key_is_told_too(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".is-told > .gates-share")).to_have_text("14%")
 
 
-def test_what_is_left_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_what_the_lane_shows_is_pale_before_the_text_is_read(opened: tuple[Page, Record], tmp_path: Path) -> None:
     opened[0].add_init_script("IntersectionObserver.prototype.observe = () => {}")  # nothing is seen: no reading begins
     widget = show(opened[0], tmp_path)
     band, picture = widget.locator(".gates-cell").nth(17), widget.locator(".gates-strips")
     colour = "(e) => getComputedStyle(e, '::before').backgroundColor"
+    line, opacity = widget.locator(".gates-line").nth(17), "(e) => Number(getComputedStyle(e).opacity)"
     full = band.evaluate(colour)
+    assert line.evaluate(opacity) == 1
     picture.evaluate("(e) => e.style.setProperty('--read', 0)")
     page = widget.evaluate("(e) => getComputedStyle(e).backgroundColor")
     assert len({full, band.evaluate(colour), page}) == 3
+    assert 0.2 < line.evaluate(opacity) < 0.5
 
 
 def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -606,8 +688,8 @@ def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page
 
 
 def test_a_link_sets_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    widget = show(opened[0], tmp_path, "#explore=Gates&unit=16&bias=-1.5&gates=[-1,0.5]")
-    says(widget, unit=16, bias=-1.5, gates=[-1.0, 0.5])
+    widget = show(opened[0], tmp_path, "#explore=Gates&unit=16&bias=-1.5&gates=[-1,0.5]&lane=number")
+    says(widget, unit=16, bias=-1.5, gates=[-1.0, 0.5], lane="number")
 
 
 def test_with_less_movement_the_picture_is_whole_at_once(browser: Browser, tmp_path: Path) -> None:

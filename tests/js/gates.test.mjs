@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -131,11 +131,13 @@ test("the answers of the guided steps are right", () => {
   const own = derive(one.before, NETWORK);
   for (const { before } of [one, more, all]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
   assert.deepEqual([own.letters[own.at], own.at, own.right], ["h", 6, 12], "the h of the; 12 are right");
+  assert.deepEqual(SPEC.steps.flatMap(({ before, state }) => [before.lane, state.lane]), ["share", "share", "number", "number", "number", "number"]);
   const shares = ({ left }) => left.slice(0, 3).map((share) => shareText(share, t));
-  assert.ok(t("step_1_question").includes(`The gate at the space after “the” is ${brief(own.forget[8])}: of the h’s number, ${shares(own)[2]} gets through.`), "what is seen");
+  assert.ok(t("step_1_question").includes(`The gate at the space after “the” is ${brief(own.forget[8])}: ${shares(own)[2]} of the h’s number is left there.`), "what is seen");
+  assert.equal(t("step_1_answer_1"), `still ${shares(own)[2]}`);
   const lifted = derive(one.state, NETWORK);
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
-  assert.deepEqual([lifted.letters[8], lifted.forget[8], shares(lifted)], [" ", 1, ["100%", "48%", "48%"]], "all that the e had left");
+  assert.deepEqual([lifted.letters[8], lifted.forget[8], shares(lifted)], [" ", 1, ["100%", "48%", "48%"]], "all that the e had let through");
   assert.equal(answer(one, 1), shares(lifted)[2]);
 
   const kept = derive(more.state, NETWORK);
@@ -151,6 +153,8 @@ test("the answers of the guided steps are right", () => {
   assert.equal(letters.filter(Boolean).length, 15, "all 15 letters");
   const shut = derive(all.state, NETWORK);
   assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
+  assert.equal(shut.guesses.slice(9, 12).join(""), "tta", "for sea");
+  for (const { letters: all, cell } of [own, shut]) assert.ok(atSpaces({ letters: all }, cell).every((value) => Math.abs(value - 1) <= 0.1), "near 1 after each space");
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -159,11 +163,16 @@ test("the sentence says what is left at the next space, or at the end; the gates
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "Of what the h of “the” stores, 6% is left at the next space.");
-  assert.match(said({ unit: 16 }), /, >99% is left at the next space\.$/, "the other of the pair");
-  assert.match(said({ unit: 16, place: 14 }), /, 9\d% is left at the end\.$/);
-  assert.match(said({ place: 18 }), /, 100% is left: no letter follows\.$/);
+  assert.equal(said({}), "The h of “the” stores 0.83; 6% of it is left at the next space.");
+  assert.match(said({ place: 8 }), /^The e of “the” stores −0\.96; /);
+  assert.match(said({ unit: 16 }), /; >99% of it is left at the next space\.$/, "the other of the pair");
+  assert.match(said({ unit: 16, place: 14 }), /; 9\d% of it is left at the end\.$/);
+  assert.match(said({ place: 18 }), /; no letter follows\.$/);
   assert.equal(said({ text: "z" }), t("now_short"));
+  assert.equal(said({ lane: "number" }), "After a space, unit 29 holds 0.98, 0.96, 0.91.");
+  assert.equal(said({ lane: "number", gates: AT_SPACES(1) }), "After a space, unit 29 holds 0.24, 0.42, −0.14, not 0.98, 0.96, 0.91.");
+  assert.match(said({ lane: "number", text: "a b c d e" }), /^At the end, unit 29 holds −?\d\.\d\d\.$/, "more than three spaces");
+  assert.match(said({ lane: "number", text: "quick", gates: [1, 1, 1] }), /^At the end, unit 29 holds −?\d\.\d\d, not −?\d\.\d\d\.$/);
   const fate = (text, from) => fateOf({ letters: [...text], at: from, left: leftOf(Array(text.length).fill(0.5), from) });
   assert.deepEqual([fate("a b c", 0), fate("a b c", 1), fate("a b c", 4), fate("abc", 0)], [{ place: 1, share: 0.5 }, { place: 3, share: 0.25 }, { place: 4, share: 1 }, { place: 2, share: 0.25 }]);
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
@@ -179,6 +188,15 @@ test("a share is never an all or a nothing that it is not", () => {
 
 test("a gate is written as nothing or all only where it is that", () => {
   assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.00", "1"]);
+});
+
+test("a scale ends at halves, has 0, and is the same for each letter", () => {
+  assert.deepEqual([[0.03, 1.38, -1.27], [0.2, 7.6], [-0.6, -0.2], [0, 0]].map(scaleOf), [[-1.5, 1.5], [0, 8], [-1, 0.5], [0, 0.5]]);
+  for (const values of [{}, { unit: 16 }, { gates: AT_SPACES(1) }, { bias: 4 }]) {
+    const { scale: [low, high], cell, ownCell } = at(values);
+    assert.deepEqual(at({ ...values, place: 3 }).scale, [low, high]);
+    for (const value of [0, ...cell, ...ownCell]) assert.ok(low <= value && value <= high);
+  }
 });
 
 test("what the push of the gates does, as the words say", () => {

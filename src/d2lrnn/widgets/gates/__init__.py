@@ -37,6 +37,12 @@ def _share(share: float, words: Words) -> str:
     return words("under", share="1%") if share < 0.01 else f"{share:.0%}"
 
 
+def _signed(value: float) -> str:
+    """Two decimals, a true minus."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "\u2212")
+
+
 class Gates(Explorable):
     r"""A number stored in the memory of a trained LSTM, and what the forget gates of its unit leave of it.
 
@@ -62,6 +68,8 @@ class Gates(Explorable):
     gates : list of float, optional
         At what the forget gates of `unit` are held, from the first letter on: from 0 to 1, or -1 for one that is left
         alone. Letters that are not in the list are left alone.
+    lane : {"share", "number"}, optional
+        Whether the lane under the gates shows what is left of what the letter writes, or the number of the unit.
 
     Raises
     ------
@@ -86,6 +94,7 @@ class Gates(Explorable):
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
     gates = _SPEC.trait("gates")
+    lane = _SPEC.trait("lane")
     weights = t.Bytes().tag(sync=True, shared=True)
 
     @t.default("weights")
@@ -163,13 +172,32 @@ class Gates(Explorable):
         return words("letter_of" if len(same) == 1 else "letter_again", letter=text[at], word=word, which=which)
 
     def _now(self) -> str:
+        """What the line on top says."""
+        return self._now_number() if self.lane == "number" and len(self.text) > 1 else self._now_share()
+
+    def _now_number(self) -> str:
+        """What the unit holds at up to three spaces, or else at the end."""
+        spaces = [i for i, letter in enumerate(self.text) if letter == " "]
+        is_end = not 1 <= len(spaces) <= 3
+        cells, own = (
+            ", ".join(_signed(read["cell"][i, self.unit].item()) for i in ([-1] if is_end else spaces))
+            for read in (self._read(), self._run(0.0))
+        )
+        key = "now_number_end" if is_end else "now_number"
+        other = {} if cells == own else {"own": own}
+        return Words(self._words)(f"{key}_other" if other else key, unit=self.unit, cells=cells, **other)
+
+    def _now_share(self) -> str:
+        """What becomes of what the chosen letter writes."""
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
         space = text.find(" ", at + 1)
         place = len(text) - 1 if space < 0 else space
         key = "now_last" if place == at else "now_end" if space < 0 else "now_space"
-        return words(key, letter=self._name(at), share=_share(self._left()[place - at], words))
+        read, name = self._read(), self._name(at)
+        added = _signed((read["input"] * read["candidate"])[at, self.unit].item())
+        return words(key, added=added, letter=name[0].upper() + name[1:], share=_share(self._left()[place - at], words))
 
     # ---- the static picture ----
 
@@ -180,7 +208,7 @@ class Gates(Explorable):
     def static_picture(self) -> str:
         """The text once; under each letter what is left of a number, and the forget gate."""
         words, text, at = Words(self._words), self.text, self._at
-        description = words("picture", unit=self.unit, text=text, now=self._now())
+        description = words("picture", unit=self.unit, text=text, now=self._now_share())
         picture = Picture(440, 124, words("title"), description)
         column = 432 / max(18, len(text))
         for i, letter in enumerate(text):

@@ -43,14 +43,26 @@ export function spokenName(letters, at, t) {
   return t(key, { ...values, letter: visibleCharacter(letters[at]), which: t("which").split(" ")[values.which] });
 }
 
-/** What becomes of what the chosen letter writes: { key, values, letter }. */
+const capital = (text) => text.replace(/^./u, (first) => first.toUpperCase());
+
+/** What the unit holds at up to three spaces, or else at the end: { key, values }. */
+function numbers({ letters, unit, cell, ownCell }) {
+  const spaces = letters.flatMap((letter, i) => (letter === " " ? [i] : []));
+  const isEnd = spaces.length === 0 || spaces.length > 3;
+  const [cells, own] = [cell, ownCell].map((values) => (isEnd ? values.slice(-1) : spaces.map((i) => values[i])).map((value) => plain(value)).join(", "));
+  return { key: `now_number${isEnd ? "_end" : ""}${cells === own ? "" : "_other"}`, values: { unit, cells, own } };
+}
+
+/** What becomes of what the chosen letter writes, or what the unit holds: { key, values, letter }. */
 export function sentence(model, t) {
   const { letters, at } = model;
   if (letters.length < 2) return { key: "now_short", values: {}, letter: letters.length > 0 ? spokenName(letters, at, t) : "" };
   const letter = spokenName(letters, at, t);
+  if (model.lane === "number") return { ...numbers(model), letter };
   const { place, share } = fateOf(model);
+  const added = plain(model.written[at]);
   const key = place === at ? "now_last" : letters[place] === " " ? "now_space" : "now_end";
-  return { key, values: { letter, share: shareText(share, t) }, letter };
+  return { key, values: { added, letter: capital(letter), share: shareText(share, t) }, letter };
 }
 
 /** The longest name of a letter that a text has, for the room of its line. */
@@ -71,7 +83,7 @@ function nearest(tiles, { clientX, clientY }) {
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
-  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
+  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }), onLane: () => commit({ lane: model.lane === "share" ? "number" : "share" }) });
   const units = createMap(t);
   const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
@@ -113,7 +125,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
-    if (inside !== model.at + 1) commit({ place: inside });
+    if (inside !== model.at + 1 || model.lane !== "share") commit({ place: inside, lane: "share" });
   };
   const setUnit = (unit) => {
     if (unit === model.unit) return;
@@ -179,18 +191,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const network = networkOf(state().weights);
-    const after = { ...state(), place: SPEC.steps[i].state.place };
-    const { letters, left, right, ownRight, guesses, cell } = derive(after, network);
-    const atSpaces = (values) => values.filter((_, at) => letters[at] === " ").map((value) => plain(value)).join(", ");
-    const own = derive({ ...after, bias: 0, gates: [] }, network);
-    return {
-      starts: atSpaces(own.cell), kept: atSpaces(cell),
-      share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
-    };
+    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place: SPEC.steps[i].state.place }, networkOf(state().weights));
+    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
   };
-  // No outcome speaks of the letter that is chosen.
-  const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
+  // No outcome speaks of the letter that is chosen, nor is it another one in the other lane.
+  const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0, lane: "" }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
   keepInView(guided.node, { signal });
 
   el.append(element(
@@ -215,11 +220,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = next;
     const { key, values, letter } = sentence(model, t);
     now.set(...emphasised(t.raw(key), values));
-    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_end"), { letter: longestName(model.letters, t), share: ">99%" })));
+    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_space"), { added: "−0.99", letter: capital(longestName(model.letters, t)), share: ">99%" })));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     pair.draw(model);
-    const { letters, at, unit, forget, input, candidate, cell, characters } = model;
+    const { letters, at, unit, forget, input, candidate, written, cell, characters } = model;
     moreUnits.hidden = letters.length < 2;
     if (letters.length < 2 || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
     const { bits, ownBits } = model;
@@ -230,8 +235,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (!shown.hidden) {
       const factors = [forget[at], at > 0 ? cell[at - 1] : 0, input[at], candidate[at]];
       const digits = digitsOf(factors, cell[at]);
-      const [keeps, before, adds, written] = factors.map((value) => number(value, digits));
-      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: written, written: plain(input[at] * candidate[at]), cell: plain(cell[at]) });
+      const [keeps, before, adds, offered] = factors.map((value) => number(value, digits));
+      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: offered, written: plain(written[at]), cell: plain(cell[at]) });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));

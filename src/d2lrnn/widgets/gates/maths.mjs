@@ -118,8 +118,14 @@ export function rowsOf(order, units, count = 12) {
   return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
+/** The lowest and the highest number of a scale on which `values` and 0 stand: halves. */
+export function scaleOf(values) {
+  const high = Math.ceil(2 * Math.max(0.1, ...values)) / 2;
+  return [Math.floor(2 * Math.min(0, ...values)) / 2, high];
+}
+
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias, gates }, network) {
+export function derive({ text, unit, place, bias, gates, lane }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
   const held = letters.map((_, i) => (gates[i] ?? -1) >= 0);
@@ -131,9 +137,11 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
   const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
+  const cellOf = (from) => letters.map((_, t) => from.cell(t, unit));
+  const [cell, ownCell] = [cellOf(reading), cellOf(trained)];
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
+    text, letters, unit, bias, lane, at, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
     left: leftFrom(forget),
     guesses: underNext(reading.guesses),
@@ -143,7 +151,9 @@ export function derive({ text, unit, place, bias, gates }, network) {
     input: of("input"),
     candidate: of("candidate"),
     output: of("output"),
-    cell: letters.map((_, t) => reading.cell(t, unit)),
+    cell, ownCell,
+    written: of("candidate").map((value, t) => value * reading.gate("input", t, unit)),
+    scale: scaleOf([...cell, ...ownCell]),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
