@@ -68,7 +68,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("sum")
     expect(widget.locator(".glue-r .glue-name")).to_have_text(["product", "product", "sum"])
     names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
-    expect(names).to_have_text(["X a letter", "H the state: what was read", "W_xhweights for X", "W_hhweights for H"])
+    expect(names).to_have_text(["X a letter", "H the state, a memory", "W_xhweights for X", "W_hhweights for H"])
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
     expect(now).to_have_text("Two products and a sum make 1.40. Can one product do it?")

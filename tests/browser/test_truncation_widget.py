@@ -369,8 +369,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. No cut is inside “(b)”, so it can teach the network to remember “(”. The weights are "
-                "the same at each place, so this helps “(at noon)”, too. A cut stops teaching, not reading.",
+                "No. It can: no cut is inside “(b)”, which teaches the network to remember “(”. The weights are "
+                "the same at each place, so this helps “(at noon)”. A cut stops teaching, not reading.",
             ),
             (
                 "still 0%",
