@@ -13,7 +13,8 @@ __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
 _STEPS, _RATE, _RESTS, _PATIENCE = 10, 0.01, 0.005, 10_000  # as in maths.mjs
-_HIGHEST = {10: 1.14, 20: 1.05}
+# Starts for so many letters: a step from higher leads out of the picture.
+_HIGHEST = dict(zip(_SPEC.controls["letters"]["choices"], _SPEC.controls["letters"]["highest"], strict=True))
 
 
 def _loss(weight: float, letters: int) -> float:

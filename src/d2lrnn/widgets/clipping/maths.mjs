@@ -1,11 +1,13 @@
 // The loss of the smallest recurrent network, ten steps down it, clipped and not clipped, and the clipping of a gradient of two weights: the same as Python's Clipping.
+import SPEC from "./spec.json" with { type: "json" };
 
 const DEGREES = 180 / Math.PI;
 
 export const STEPS = 10;
 export const RATE = 0.01; // the learning rate
-export const FEW = 10; // letters
-const HIGHEST = { [FEW]: 1.14, 20: 1.05 }; // starts for so many letters: a step from higher leads out of the picture
+const { choices, highest: highests } = SPEC.controls.letters;
+export const FEW = choices[0]; // letters
+const HIGHEST = Object.fromEntries(choices.map((letters, i) => [letters, highests[i]])); // starts for so many letters: a step from higher leads out of the picture
 const RESTS = 0.005; // such a loss is told as 0.00: the ball is down
 export const PATIENCE = 10_000; // steps after which nobody counts on
 

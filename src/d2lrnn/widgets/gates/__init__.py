@@ -69,7 +69,7 @@ class Gates(Explorable):
         At what the forget gates of `unit` are held, from the first letter on: from 0 to 1, or -1 for one that is left
         alone. Letters that are not in the list are left alone.
     lane : {"share", "number"}, optional
-        Whether the lane under the gates shows what is left of what the letter writes, or the number of the unit.
+        Whether the lane under the gates shows what is left of what the letter stores, or the number of the unit.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class Gates(Explorable):
 
     @property
     def half_life(self) -> int | None:
-        """Letters until less than half is left of what `unit` writes at `place`; None if the text ends before."""
+        """Letters until less than half is left of what `unit` stores at `place`; None if the text ends before."""
         return next((k for k, share in enumerate(self._left()) if share < 0.5), None)
 
     @property
@@ -188,7 +188,7 @@ class Gates(Explorable):
         return Words(self._words)(f"{key}_other" if other else key, unit=self.unit, cells=cells, **other)
 
     def _now_share(self) -> str:
-        """What becomes of what the chosen letter writes."""
+        """What becomes of what the chosen letter stores."""
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")

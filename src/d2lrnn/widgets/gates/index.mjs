@@ -53,7 +53,7 @@ function numbers({ letters, unit, cell, ownCell }) {
   return { key: `now_number${isEnd ? "_end" : ""}${cells === own ? "" : "_other"}`, values: { unit, cells, own } };
 }
 
-/** What becomes of what the chosen letter writes, or what the unit holds: { key, values, letter }. */
+/** What becomes of what the chosen letter stores, or what the unit holds: { key, values, letter }. */
 export function sentence(model, t) {
   const { letters, at } = model;
   if (letters.length < 2) return { key: "now_short", values: {}, letter: letters.length > 0 ? spokenName(letters, at, t) : "" };

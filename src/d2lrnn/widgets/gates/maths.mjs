@@ -118,7 +118,7 @@ export function rowsOf(order, units, count = 12) {
   return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
-/** The lowest and the highest number of a scale on which `values` and 0 stand: halves. */
+/** The lowest and the highest number of a scale on which `values` and 0 stand, rounded outwards to halves. */
 export function scaleOf(values) {
   const high = Math.ceil(2 * Math.max(0.1, ...values)) / 2;
   return [Math.floor(2 * Math.min(0, ...values)) / 2, high];
@@ -139,6 +139,7 @@ export function derive({ text, unit, place, bias, gates, lane }, network) {
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
   const cellOf = (from) => letters.map((_, t) => from.cell(t, unit));
   const [cell, ownCell] = [cellOf(reading), cellOf(trained)];
+  const [input, candidate] = [of("input"), of("candidate")];
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, bias, lane, at, forget, ownForget, order, held, isHeld,
@@ -148,11 +149,10 @@ export function derive({ text, unit, place, bias, gates, lane }, network) {
     ownGuesses: underNext(trained.guesses),
     right: right(reading),
     ownRight: right(trained),
-    input: of("input"),
-    candidate: of("candidate"),
+    input, candidate,
     output: of("output"),
     cell, ownCell,
-    written: of("candidate").map((value, t) => value * reading.gate("input", t, unit)),
+    written: candidate.map((value, t) => value * input[t]),
     scale: scaleOf([...cell, ...ownCell]),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),

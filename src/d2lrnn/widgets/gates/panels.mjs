@@ -122,6 +122,9 @@ export function createStrips({ t, signal, onBack, onLane }) {
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     const last = fateOf(model).place;
+    const [low, high] = model.scale;
+    const height = (value) => EDGE + ((1 - 2 * EDGE) * (high - value)) / (high - low); // of a number, from the top of the lane
+    lines.style.setProperty("--zero", fixed(height(0)));
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
       const isSpace = letters[i] === " ";
@@ -130,7 +133,7 @@ export function createStrips({ t, signal, onBack, onLane }) {
       shares[i].textContent = isLeft ? shareText(left[i - at], t) : hasValue ? plain(model.cell[i]) : "";
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       node.style.setProperty("--come", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
-      drawNumber(model, i);
+      drawNumber(model, height, i);
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", isShare ? i === last : hasValue);
@@ -155,15 +158,13 @@ export function createStrips({ t, signal, onBack, onLane }) {
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
   /** The line from half-way to the letter before to half-way to the next, and a dot at a space. */
-  function drawNumber({ letters, cell, ownCell, scale: [low, high] }, i) {
+  function drawNumber({ letters, cell, ownCell }, height, i) {
     const { own, now, dot } = lanes[i];
-    const height = (value) => EDGE + ((1 - 2 * EDGE) * (high - value)) / (high - low); // from the top of the lane
     const path = (numbers) => [[i - 1, 0], [i, 0.5], [i + 1, 1]].filter(([k]) => k in numbers)
       .map(([k, x]) => `${x} ${fixed(height((numbers[k] + numbers[i]) / 2))}`).join("L");
     now.setAttribute("d", `M${path(cell)}`);
     own.setAttribute("d", `M${path(ownCell)}`);
     dot.setAttribute("d", letters[i] === " " ? `M.5 ${fixed(height(cell[i]))}h0` : "");
-    lines.style.setProperty("--zero", fixed(height(0)));
   }
   /** How far a grip goes from shut to open, in pixels. */
   const travel = (i) => cells[i].offsetTop - grips[i].offsetHeight;

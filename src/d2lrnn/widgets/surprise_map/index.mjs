@@ -5,7 +5,7 @@ import SPEC from "./spec.json" with { type: "json" };
 import { compared, DEFAULT_TEXT, derive, percent, reason, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const GLIDE_SECONDS = 1.4; // from one stage of the training to the next, as in the style sheet
+const GLIDE_SECONDS = 1.4; // from one stage of the training to the next
 const STAND_MS = 1600; // how long it stands still at each
 const OWN = 2; // the step that asks about the reader's own word
 
@@ -102,6 +102,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const shape = element("div", { class: "d2lrnn-shape map" },
     lead, now.node, element("div", { class: "map-view" }, map.node, map.detail, training.node), box.node, steps.node, more, footRow({ t, reset, link, say, signal }));
+  shape.style.setProperty("--map-glide", `${GLIDE_SECONDS}s`);
   el.append(shape);
 
   function draw(given) {

@@ -15,7 +15,8 @@ __all__ = ["Truncation"]
 _SPEC = Spec("truncation")
 _NUM_LETTERS = 12
 _LITTLE = 0.01  # of a message, which hardly teaches
-_OPENS = {2: 1, _NUM_LETTERS: 5}  # of the letter before a closing bracket, the one that opens it
+# Of the letter before a closing bracket, the one that opens it.
+_OPENS = {int(letter): place for letter, place in _SPEC.controls["letter"]["opens"].items()}
 
 
 def _percent_kept(lost: float) -> str:

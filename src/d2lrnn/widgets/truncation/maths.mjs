@@ -23,7 +23,7 @@ export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
 /** The largest of all. */
 export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
 /** Of the guess after a letter that closes a bracket, where it opens: a short pair, and a long one. */
-export const OPENS = { 1: 0, [NUM_LETTERS - 1]: 4 };
+export const OPENS = Object.fromEntries(Object.entries(SPEC.controls.letter.opens).map(([letter, place]) => [letter - 1, place - 1]));
 /** What the opening bracket gets of the chosen guess's message. */
 export const openPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen - OPENS[chosen] ? partAt(factor, chosen - OPENS[chosen]) : 0);
 const LITTLE = 0.01;
