@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -93,11 +94,11 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert said(0) == "Attention\u2019s guess reaches back 10 letters, the RNN\u2019s 8. Press the\u00a0q to erase it."
-    assert said(6) == "Without the\u00a0q, attention guesses e instead. The RNN still guesses k."
-    assert said(5) == "With an e for that space, both still guess k."
-    assert said(11) == "With an e for that space, the RNN guesses h instead. Attention still guesses k."
-    assert said(15).startswith("Without the\u00a0c, attention guesses t instead, and the RNN ")
+    assert said(0) == "Attention\u2019s guess reaches back 10 letters, the RNN\u2019s 8. Press the\u00a0q."
+    assert said(6) == "Without the\u00a0q, attention guesses e, the RNN still k."
+    assert said(5) == "Without that space, both still guess k."
+    assert said(11) == "Without that space, the RNN guesses h, attention still k."
+    assert said(15).startswith("Without the\u00a0c, attention guesses t, and the RNN ")
     assert said(4) == "Without the\u00a0first t, both still guess k."
     assert Attention(text="a" * 16, letter=11).static_sentence().startswith("Without the\u00a011th a, ")
     assert Attention(text="the tide", letter=12).static_sentence() == Attention(text="the tide").static_sentence()
@@ -105,14 +106,12 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 
 def test_the_averages_are_told_and_drawn() -> None:
     shown = Attention(view="mean")
-    assert shown.static_sentence() == (
-        "Erase letter 9 from the end: the RNN\u2019s guess changes in 232 of 2\u202f223 passages, "
-        "attention\u2019s in 10."
-    )
+    assert shown.static_sentence() == "Letter 9: the RNN\u2019s guess changes 232 times, attention\u2019s 10."
     picture = shown.static_picture()
+    assert "the RNN\u2019s in 232 of 2\u202f223 passages, attention\u2019s in 10." in picture
     assert ">10%</text>" in picture and ">&lt;1%</text>" in picture and ">16</text>" in picture
     last = Attention(view="mean", letter=16)
-    assert last.static_sentence().startswith("Erase the last letter:") and ">89%</text>" in last.static_picture()
+    assert last.static_sentence().startswith("Letter 1: ") and ">89%</text>" in last.static_picture()
 
 
 def test_the_picture_has_the_text_and_two_bars_for_each_letter() -> None:
@@ -133,19 +132,24 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
         assert old == pytest.approx(new, abs=1)
 
 
-def test_of_networks_of_equal_size_the_rnn_guesses_better() -> None:
-    """What step 3 tells."""
-    shown = Attention(view="equal")
-    said = shown.static_sentence()
+def test_of_networks_of_equal_size_the_rnn_guesses_better(make: ModuleType) -> None:
+    """What is told under "How it is measured"."""
+    stored = json.loads(make.AVERAGES.read_text(encoding="utf-8"))["equal"]
     layers = d.recorded.load_recorded("after_the_chain")["layers"]
-    for name, wanted in (("tanh", "3.6 for the RNN"), ("attention", "4.2 for attention")):
-        assert round(layers[name]["num_parameters"], -3) == 24_000
+    for name, wanted in zip(("attention", "tanh"), stored["perplexities"], strict=True):
+        assert round(layers[name]["num_parameters"], -3) == stored["size"] == 24_000
         found = [seed["perplexity"] for seed in layers[name]["equal_updates"]]
-        assert f"{sum(found) / len(found):.1f} for" in wanted and wanted in said
-    assert said.startswith("With 24\u202f000 learned numbers each: ")
+        assert round(sum(found) / len(found), 2) == wanted
+    assert stored["perplexities"][1] < stored["perplexities"][0]
+
+
+def test_the_order_of_computing_is_told_and_drawn() -> None:
+    shown = Attention(text="tide", view="order", letter=2)
+    assert shown.static_sentence() == "All lines take 1 round; the circles take 4, one after another."
     picture = shown.static_picture()
-    assert ">3.6</text>" in picture and ">4.2</text>" in picture
-    assert Attention(view="equal", text="").static_picture()
+    high = [float(found) for found in re.findall(r'<rect[^>]* height="([\d.]+)"', picture)]
+    assert high == [15.5, 15.5, 15.5, 31, 15.5, 46.5, 15.5, 62], "a line and a circle for each letter; none is erased"
+    assert ">t</text>" in picture and Attention(view="order", text="").static_picture()
 
 
 @pytest.mark.parametrize("wrong", [{"letter": 17}, {"letter": -1}, {"view": "bars"}])

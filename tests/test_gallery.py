@@ -69,16 +69,16 @@ def test_the_bars_of_thumbnails_are_those_of_the_figures() -> None:
     assert lengths("Attention", "up", "height") == pytest.approx([46 * effect for effect in looks[11:]], abs=0.06)
     assert max(looks[:11]) < 0.006, "what is not drawn"
     assert lengths("Attention", "in", "height") == pytest.approx([46 * effect for effect in holds], abs=0.06)
-    fields = [box for box in ElementTree.fromstring(thumbnail("Attention")).iter("rect") if box.get("fill-opacity")]
-    assert [round(float(field.get("width", "")) / 14.6) for field in fields] == usual.reaches
+    lines = [box for box in ElementTree.fromstring(thumbnail("Attention")).iter("rect") if box.get("height") == "2"]
+    assert [round(float(line.get("width", "")) / 14.6) for line in lines] == usual.reaches
     likeliest = widgets.HiddenState(text="the tide ").probs.topk(7)
     letters = ElementTree.fromstring(thumbnail("NextCharacter")).findall("text")[1:]
     assert "".join(letter.text for letter in letters) == text.vocab.decode(likeliest.indices)
     heights = [230 * p for p in likeliest.values.tolist()]
     assert lengths("NextCharacter", "up", "height") == pytest.approx(heights, abs=0.2)
-    lines, costs = widgets.Windows(memory="empty"), []
-    for lines.minibatch in range(5, 9):
-        costs += [-math.log2(emptied) for _, emptied in lines.guesses[:10]]
+    pieces, costs = widgets.Windows(memory="empty"), []
+    for pieces.minibatch in range(5, 9):
+        costs += [-math.log2(emptied) for _, emptied in pieces.guesses[:10]]
     cells = list(ElementTree.fromstring(thumbnail("Windows")).iter("rect"))[:-1]
     drawn = [float(cell.get("fill-opacity", "")) for cell in cells]
     assert drawn == pytest.approx([min(1, cost / 12) for cost in costs], abs=0.01)

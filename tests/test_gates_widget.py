@@ -122,7 +122,7 @@ def test_texts_are_normalised_and_short_ones_shown() -> None:
     with pytest.raises(t.TraitError, match="at most 40"):
         Gates(text="x" * 41)
     empty = Gates(text="")
-    assert Gates(text="zoe", place=8)._now().startswith("The z of \u201czoe\u201d stores "), (
+    assert Gates(text="zoe", place=8)._now().startswith("The z of \u201czoe\u201d adds "), (
         "the first, as there is no eighth"
     )
     assert empty.forget_gates.shape == (0, 32) and empty.half_life is None and empty.bits == 0
@@ -146,7 +146,6 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
         {"bias": 4.5},
         {"gates": [1.5]},
         {"gates": [0.5] * 41},
-        {"lane": "band"},
     ],
 )
 def test_what_is_out_of_range_is_refused(wrong: dict[str, object]) -> None:
@@ -187,20 +186,11 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
 
 
 def test_what_becomes_of_a_number_is_told() -> None:
-    said = "The h of “the” stores 0.83; 6% of it is left at the next space."
+    said = "The h of “the” adds 0.83; 6% is left at the next space."
     assert Gates()._now() == said
     assert Gates().text[8] == " " and f"{Gates()._left()[2]:.0%}" == "6%"
-    assert Gates(unit=16)._now().endswith("; >99% of it is left at the next space.")
+    assert Gates(unit=16)._now().endswith("; >99% is left at the next space.")
     assert Gates(unit=16)._left()[2] > 0.99
-    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("; 0% of it is left at the next space.")
-    assert Gates(place=14)._now().endswith("; 1% of it is left at the end.")
+    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("; 0% is left at the next space.")
+    assert Gates(place=14)._now().endswith("; 1% is left at the end.")
     assert Gates(place=18)._now().endswith("; no letter follows.")
-
-
-def test_the_number_of_the_unit_is_told_in_its_lane() -> None:
-    held = Gates(lane="number")
-    assert held._now() == "After a space, unit 29 holds 0.98, 0.96, 0.91."
-    said = "After a space, unit 29 holds 0.24, 0.42, \u22120.14, not 0.98, 0.96, 0.91."
-    assert Gates(lane="number", gates=at_spaces(1.0))._now() == said
-    assert Gates(lane="number", text="quick")._now().startswith("At the end, unit 29 holds ")
-    assert Gates()._now() in held.static_picture(), "the static picture is that of what is left"

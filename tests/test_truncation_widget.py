@@ -57,7 +57,7 @@ def test_the_sentence_says_what_the_guess_can_teach() -> None:
     assert faint.static_sentence() == f"Cut every 12 letters: {rest.format('can hardly')}"
     assert Truncation(tau=1).static_sentence() == f"Cut at every letter: {rest.format('cannot')}"
     assert Truncation(way="losses", tau=1).static_sentence() == f"Always 1 back: {rest.format('cannot')}"
-    other = "{} of the message from \u201c{}\u201d teaches the network."
+    other = "{} of the error at \u201c{}\u201d teaches the network."
     assert Truncation(letter=7).static_sentence() == "Cut every 6 letters: " + other.format("20%", "\u2423")
     assert Truncation(way="losses", letter=6).static_sentence() == "Always 6 back: " + other.format("74%", "t")
     assert Truncation(way="losses").open_part == 0

@@ -205,7 +205,7 @@ def test_the_first_letters_of_all_lines_get_with_jumps_what_is_told() -> None:
         met.append(sum(found) / len(found))
     said = SPEC["words"]["en"]["measured_cuts"]
     read, jumped = Windows().average_guesses[0][1], sum(met) / len(met)
-    assert f"get {read:.0%} on average by reading on; the same letters get {jumped:.0%} with jumps." in said
+    assert f": {read:.0%} on average by reading on. The same letters get {jumped:.0%} with jumps," in said
 
 
 def test_the_first_guess_reads_what_the_state_has_read() -> None:

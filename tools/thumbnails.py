@@ -180,8 +180,8 @@ def _attention() -> Iterable[str]:
     text, wide = "in the middle o", 14.6
     above = {11: 2.9, 12: 16.3, 13: 30.4, 14: 38.8}
     below = (0.3, 1.1, 1.1, 0.8, 1.1, 1.2, 4.6, 14.7, 6.7, 17.5, 26.6, 27.7, 29.4, 34.1, 40.5)
-    for reach, y, paint in ((3, 6, BLUE), (8, 68, VERMILLION)):
-        yield _box(230 - wide * reach, y, wide * reach, 46, fill=paint, fill_opacity=0.12)
+    for reach, y, paint in ((3, 51, BLUE), (8, 67, VERMILLION)):
+        yield _box(230 - wide * reach, y, wide * reach, 2, fill=paint)
     yield _letters(text, 18, 64, wide, font_size=13)
     for k in range(len(text)):
         x = 14 + wide * k

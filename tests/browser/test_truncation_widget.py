@@ -46,40 +46,78 @@ def lines(python: Truncation, place: int = LAST) -> list[int]:
     return [place + 1 - python.tau]
 
 
+# What the figure shows: texts, and places in letters from the begin of the line.
+FACTS = """() => {
+  const all = (query) => [...document.querySelectorAll(query)];
+  const texts = (query) => all(query).map((one) => one.textContent.replace(/\\s+/g, " ").trim());
+  const line = document.querySelector(".trunc-letters").getBoundingClientRect();
+  const places = (query) => all(query).map((one) => one.getBoundingClientRect())
+    .filter(({ width, height }) => width || height)
+    .map(({ left, right }) => ((left + right) / 2 - line.left) / line.width * 12);
+  return {
+    now: texts(".d2lrnn-now"), kept: texts(".trunc-sum-kept"), fading: texts(".trunc-fading"),
+    memory: texts(".trunc-memory .trunc-caption"),
+    work: texts(".trunc-choice > p"), more: texts(".trunc-more"), takes: texts(".trunc-taken > span"),
+    heard: texts(".trunc-heard"), unheard: texts(".trunc-unheard"), guessed: texts(".trunc-guessed"),
+    rows: all(".trunc-all .trunc-kept").map((one) => one.getBBox()).map(({ x, y, width }) => [x, x + width, y]),
+    lines: places(".trunc-line-cut:not([hidden])"), scissors: places(".trunc-scissors"),
+    stops: places(".trunc-rail > span"),
+  };
+}"""
+
+
 def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     """Sentence, shares, rows, lines and scissors are those of Python; `place` is of the letter before the guess."""
     python = Truncation(tau=python.tau, way=python.way, factor=python.factor, letter=place + 1)
-    expect(now(widget)).to_have_text(python.static_sentence())
+    shown = widget.page.evaluate(FACTS)
+    assert shown["now"] == [python.static_sentence()]
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
-    expect(widget.locator(".trunc-sum-kept")).to_have_text(f"{share} teaches")
-    expect(widget.locator(".trunc-more")).to_contain_text(f"All 12 guesses: on average {mean} of a message teaches.")
-    learns = f"Each letter learns from {1 - python.factor:.0%} of what arrives and passes on {python.factor:.0%}"
-    expect(widget.locator(".trunc-fading")).to_have_text(f"{learns}. States stored: {python.tau}.")
-    expect(widget.locator(".trunc-memory .trunc-caption")).to_have_text(learns)
+    assert shown["kept"] == [f"{share} teaches"]
+    assert f"All 12 guesses: on average {mean} of an error teaches." in shown["more"][0]
+    gets = f"Each letter gets {1 - python.factor:.0%} of what arrives"
+    assert shown["fading"] == [f"100% is the error at \u201c?\u201d. {gets}. Letters stored: {python.tau}."]
+    assert shown["memory"] == [f"{gets} and passes on {python.factor:.0%}"]
     steps = 12 if python.way == "windows" else 12 * python.tau
-    expect(widget.locator(".trunc-choice > p")).to_have_text(f"Work: {steps} steps back")
+    assert shown["work"][0] == f"Work: {steps} steps back"
     part = python.open_part if place in OPENS else None
     if part is not None:
         first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%"
-        opener = widget.locator(".trunc-taken > span").nth(OPENS[place])
-        assert opener.text_content() == f"\u201c(\u201d gets {first}"
+        assert shown["takes"][OPENS[place]] == f"\u201c(\u201d gets {first}"
     for kind, is_shown in (("heard", part), ("unheard", part == 0)):  # of the guess that needs it
-        expect(widget.locator(f".trunc-{kind}")).to_have_text(["("] if is_shown else [])
-    rows_are_of(widget, python)
-    left, letter = grid(widget)
-    assert [(x - left) / letter for x in middles(cuts(widget))] == pytest.approx(lines(python, place), abs=0.05)
+        assert shown[kind] == (["("] if is_shown else [])
+    # A row of each guess ends at its letter, and is blue back to its cut.
+    for row, (begin, end, _) in enumerate(shown["rows"]):
+        assert (begin, end) == pytest.approx((max(-3, row + 1 - python.reaches[row]), row + 1), abs=0.01)
+    levels = [y for *_, y in shown["rows"]]
+    assert len(levels) == 12 and levels == sorted(levels)
+    assert shown["lines"] == pytest.approx(lines(python, place), abs=0.05)
     handle = 12 - python.tau if python.way == "windows" else place + 1 - python.tau
-    assert [(x - left) / letter for x in middles(scissors(widget))] == pytest.approx([handle], abs=0.05)
-    expect(widget.locator(".trunc-guessed")).to_have_text([*"b)␣(at␣noon)"][place])
+    assert shown["scissors"] == pytest.approx([handle], abs=0.05)
+    if python.way == "windows":  # whichever guess is chosen
+        assert shown["stops"] == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
+    assert shown["guessed"] == [[*"b)\u2423(at\u2423noon)"][place]]
 
 
-def rows_are_of(widget: Locator, python: Truncation) -> None:
-    """A row of each guess ends at its letter, and is blue back to its cut."""
-    ends = "(all) => all.map((e) => e.getBBox()).map(({ x, y, width }) => [x, x + width, y])"
-    kept = widget.locator(".trunc-all .trunc-kept").evaluate_all(ends)
-    for place, ((begin, end, _), reach) in enumerate(zip(kept, python.reaches, strict=True)):
-        assert (begin, end) == pytest.approx((max(-3, place + 1 - reach), place + 1), abs=0.01)
-    assert [y for *_, y in kept] == sorted(y for *_, y in kept)
+def sweep(page: Page, states: list[dict[str, object]], look: str) -> list[object]:
+    """Set the figure as a link in the text would, again and again, and what is seen each time."""
+    script = f"""async (fragments) => {{
+      const look = {look};
+      const anchor = document.body.appendChild(document.createElement("a"));
+      const seen = [];
+      for (const fragment of fragments) {{
+        anchor.href = `#explore=Truncation&${{fragment}}`;
+        anchor.click();
+        await null; // it is drawn
+        seen.push(look());
+      }}
+      anchor.remove();
+      return seen;
+    }}"""
+    settings = [{"tau": 6} | one for one in states]  # a link without any leads there and sets nothing
+    return page.evaluate(script, ["&".join(f"{name}={value}" for name, value in one.items()) for one in settings])
+
+
+BOX = "(query) => document.querySelector(query).getBoundingClientRect()"
 
 
 def kept_share(kept: float) -> str:
@@ -108,10 +146,6 @@ def scissors(widget: Locator) -> Locator:
     return widget.locator(".trunc-scissors")
 
 
-def scissors_tau(widget: Locator) -> int:
-    return int(scissors(widget).get_attribute("aria-valuenow"))
-
-
 def drag(page: Page, widget: Locator, letters: int) -> None:
     """Drag the scissors by so many letters."""
     grip = widget.locator(".trunc-grip").bounding_box()
@@ -124,7 +158,7 @@ def drag(page: Page, widget: Locator, letters: int) -> None:
 
 
 def sent(widget: Locator, kind: str = "kept") -> list[float]:
-    """What each letter of the way back takes of the message, or would take: the area of its drop, 50% at most."""
+    """What each letter of the way back takes of the error, or would take: the area of its drop, 50% at most."""
     shares = "(all) => all.map((one) => parseFloat(one.style.getPropertyValue('--trunc-size')) ** 2 / 2)"
     return widget.locator(f".trunc-is-{kind}").evaluate_all(shares)
 
@@ -174,11 +208,8 @@ def test_the_scissors_are_at_the_last_cut_whichever_guess_is_chosen(
     widget = show(page, tmp_path, Truncation())
     for place in (0, 4, 6, 9):
         guess(widget, place).click()
+        is_of(widget, Truncation(), place)
         for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-7, 12), (6, 6)):  # as from the last guess
-            is_of(widget, Truncation(tau=scissors_tau(widget)), place)
-            left, letter = grid(widget)
-            stops = [(x - left) / letter for x in middles(widget.locator(".trunc-rail > span"))]
-            assert stops == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
             drag(page, widget, letters)
             is_of(widget, Truncation(tau=tau), place)
 
@@ -213,27 +244,26 @@ def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Re
 def test_shares_stand_at_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """What is cut off is named left of its cut and what is kept told right of it, beside the line, wherever it is."""
     page, _ = opened
-    box = "(e) => { const { left, right } = e.getBoundingClientRect(); return [left, right]; }"
+    show(page, tmp_path, Truncation())
+    ways, lengths = ("windows", "losses"), (1, 2, 3, 4, 6, 12)
+    states = [
+        {"way": way, "tau": tau, "letter": place + 1} for way in ways for tau in lengths for place in (LAST, 10, 4)
+    ]
+    look = f"""() => [".trunc-sum-cut", ".trunc-sum-kept", ".trunc-own", ".trunc-stream .trunc-kept"].map((query) => {{
+      const box = document.querySelector(query) && ({BOX})(query);
+      return box && [box.left, box.right];
+    }})"""
     for width in (760, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
-        for way in ("windows", "losses"):
-            for tau in (1, 2, 3, 4, 6, 12):
-                widget = show(page, tmp_path, Truncation(tau=tau, way=way))
-                for place in (LAST, 10, 4):
-                    if place != LAST:
-                        guess(widget, place).click()
-                    own, kept = widget.locator(".trunc-line-cut.trunc-own"), widget.locator(".trunc-sum-kept")
-                    start = place + 1 - Truncation(tau=tau, way=way).reaches[place]
-                    if start < 0:
-                        assert way == "losses"
-                        expect(widget.locator(".trunc-sum-cut")).to_be_hidden()
-                    else:
-                        (line,), kept_at = middles(own), kept.evaluate(box)
-                        cut_at = widget.locator(".trunc-sum-cut").evaluate(box)
-                        assert 3 < line - cut_at[1] < 10 and 3 < kept_at[0] - line < 10
-                        assert cut_at[0] >= 0 and kept_at[1] <= width
-                        edge = widget.locator(".trunc-stream .trunc-kept").bounding_box()["x"]
-                        assert abs(line - edge) < 4
+        for state, (cut, kept, own, blue) in zip(states, sweep(page, states, look), strict=True):
+            python = Truncation(**state)
+            if python.letter - python.reaches[python.letter - 1] < 0:
+                assert python.way == "losses" and cut == [0, 0], (width, state)  # hidden
+                continue
+            line = sum(own) / 2
+            assert 3 < line - cut[1] < 10 and 3 < kept[0] - line < 10, (width, state)
+            assert cut[0] >= 0 and kept[1] <= width, (width, state)
+            assert abs(line - blue[0]) < 4, (width, state)
 
 
 def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -281,29 +311,32 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
 def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """Beside each other, and the name of the row with the first of them."""
     page, _ = opened
-    box = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])"
+    widget = show(page, tmp_path, Truncation())
+    told = (
+        ({}, [0, 7, 8, 10, 13, 16, 20]),
+        ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
+        ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),
+        ({"letter": 2}, [16, 20]),
+        ({"letter": 5}, [8, 10, 13, 16, 20]),
+    )
+    look = """() => [...document.querySelectorAll(".trunc-taken > :not(.trunc-read) :is(span, b)")].map((one) => {
+      const { left, right } = one.getBoundingClientRect();
+      return [one.innerText, left, right];
+    })"""
     for width in (760, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
-        for settings, told in (
-            ({}, [0, 7, 8, 10, 13, 16, 20]),
-            ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
-            ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),
-            ({"letter": 2}, [16, 20]),
-            ({"letter": 5}, [8, 10, 13, 16, 20]),
-        ):
-            widget = show(page, tmp_path, Truncation(**settings))
-            parts = widget.locator(".trunc-taken > :not(.trunc-read) :is(span, b)")
-            texts = parts.all_inner_texts()
+        seen = sweep(page, [settings for settings, _ in told], look)
+        for (settings, shares), parts in zip(told, seen, strict=True):
+            texts = [text for text, *_ in parts]
             assert texts[0] == ("gets" if settings.get("letter") == 5 else "\u201c(\u201d gets")
-            assert [float(text.rstrip("%")) for text in texts[1:]] == told
+            assert [float(text.rstrip("%")) for text in texts[1:]] == shares
             assert texts[-1].endswith("%") and all(text.endswith("%") == (width == 760) for text in texts[2:-1])
-            sides = parts.evaluate_all(box)
-            assert all(one[1] <= other[0] for one, other in pairwise(sides))
-            assert settings.get("letter") != 2 or sides[2][0] - sides[1][1] >= 6  # a bold number, and a large one
-            assert sides[0][0] >= widget.bounding_box()["x"]
+            assert all(one[2] <= other[1] for one, other in pairwise(parts)), (width, settings)
+            assert settings.get("letter") != 2 or parts[2][1] - parts[1][2] >= 6  # a bold number, and a large one
+            assert parts[0][1] >= widget.bounding_box()["x"]
 
 
-def test_the_message_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_error_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation(tau=4))
     height = "(e) => e.getBBox().height"
@@ -313,13 +346,13 @@ def test_the_message_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Recor
     assert lost == pytest.approx(0.86 * (1 - Truncation(tau=4).kept), abs=1e-3)
 
 
-def test_the_first_picture_holds_one_message(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_the_first_picture_holds_one_error(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """Those of all guesses are folded away, under the letters that they reach."""
     page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    rows = widget.locator(".trunc-all")
     for width in (1000, 390):
         page.set_viewport_size({"width": width, "height": 900})
-        widget = show(page, tmp_path, Truncation())
-        rows = widget.locator(".trunc-all")
         expect(rows).to_be_hidden()
         widget.get_by_text("Other cuts").click()
         expect(rows).to_be_visible()
@@ -330,6 +363,7 @@ def test_the_first_picture_holds_one_message(opened: tuple[Page, Record], tmp_pa
             guess(widget, place).click()
             (chosen,) = widget.locator(".trunc-all .trunc-kept.trunc-chosen").all()
             assert chosen.evaluate("(e) => { const { x, width } = e.getBBox(); return x + width; }") == place + 1
+        widget.get_by_text("Other cuts").click()
 
 
 def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -348,14 +382,15 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("Other cuts").click()
-    memory = widget.get_by_label(re.compile("^Each letter learns from"))
+    memory = widget.get_by_label(re.compile("^Each letter gets"))
+    expect(widget.locator(".trunc-ends > span")).to_have_text(["50%", "95%"])
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
     assert "50%" in memory.get_attribute("aria-valuetext")
     memory.press("End")
     faint = Truncation(tau=1, factor=0.95)
     expect(widget.get_by_role("status")).to_contain_text(
-        f"{faint.static_sentence()} Of its message 5% teaches; on average 5%."
+        f"{faint.static_sentence()} Of its error 5% teaches; on average 5%."
     )
 
 
@@ -369,17 +404,17 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. It can: no cut is inside “(b)”, which teaches the network to remember “(”. The weights are "
-                "the same at each place, so this helps “(at noon)”. A cut stops teaching, not reading.",
+                "No. It can. No cut is inside “(b)”, so “(b)” teaches the weights to keep “(”. "
+                "The same weights read every letter: they keep the next “(”, too. A cut stops teaching, not reading.",
             ),
             (
                 "still 0%",
-                "No. 4.2%: no cut is between the brackets now, but the message fades on the way. "
-                "The price: 12 stored states, not 6.",
+                "No. 4.2%: no cut is between the brackets now, but the error fades on the way. "
+                "The price: 12 letters stored, not 6.",
             ),
             (
                 "almost nothing",
-                "Right. 0.4%, not 4.2%. The cut takes almost nothing: 99.98% of the message teaches. But nearly "
+                "Right. 0.4%, not 4.2%. The cut takes almost nothing: 99.98% of the error teaches. But nearly "
                 "all of it teaches letters near the guess. Far back, little can be learned, cut or no cut.",
             ),
         )
@@ -406,50 +441,73 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
 
 def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The first answer draws it from the opening bracket of the long pair to the closing one."""
+    """The first answer draws it from the opening bracket of the long pair to the closing one, and what teaches it."""
     page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".d2lrnn-step-title").first.click()
+    weights = widget.locator(".trunc-weights")
+    expect(weights).to_be_hidden()
+    widget.get_by_role("button", name="yes", exact=True).click()
+    expect(weights).to_have_text("same weights")
     for width in (1000, 320):
         page.set_viewport_size({"width": width, "height": 900})
-        widget = show(page, tmp_path, Truncation())
-        widget.locator(".d2lrnn-step-title").first.click()
-        widget.get_by_role("button", name="yes", exact=True).click()
-        box = widget.locator(".trunc-read").bounding_box()
         left, letter = grid(widget)
-        ends = [(x - left) / letter for x in (box["x"], box["x"] + box["width"])]
-        assert ends == pytest.approx([4.5, 12.5], abs=0.1)
+        ends = []
+        for part in (".trunc-read", ".trunc-weights"):
+            box = widget.locator(part).bounding_box()
+            ends += [(x - left) / letter for x in (box["x"], box["x"] + box["width"])]
+        assert ends == pytest.approx([4.5, 12.5, 2.1, 4.5], abs=0.1)
         assert ends[0] < (middles(scissors(widget))[0] - left) / letter < ends[1]
+        foot = weights.bounding_box()["y"] + weights.bounding_box()["height"]  # it ends at the bracket
+        assert foot == pytest.approx(widget.locator(".trunc-letters").bounding_box()["y"], abs=2)
+    guess(widget, 6).click()  # no pair
+    expect(weights).to_be_hidden()
+
+
+def test_the_cut_of_the_guess_has_scissors_of_its_own(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Where the handle is at another of the same cuts."""
+    page, _ = opened
+    show(page, tmp_path, Truncation())
+    sign = "() => getComputedStyle(document.querySelector('.trunc-own'), '::before').content[1]"
+    assert sweep(page, [{"letter": 12}, {"letter": 7}, {"letter": 6}, {"letter": 2}], sign) == ["o", "o", "✂", "✂"]
 
 
 def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
+    widget = show(page, tmp_path, Truncation())
+    expect(widget.locator(".trunc-drag")).to_have_text("drag")
+    ways, lengths = ("windows", "losses"), (6, 1, 2, 3, 4, 12)
+    states = [{"tau": tau, "way": way, "letter": letter} for tau in lengths for way in ways for letter in range(1, 13)]
+    look = """() => [".trunc-drag", ".trunc-rail > span"].map((query) => [...document.querySelectorAll(query)]
+      .map((one) => one.getBoundingClientRect()).filter(({ width }) => width)
+      .map(({ left, right }) => [left, right]))"""
     for width in (1000, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
-        for way in ("windows", "losses"):
-            widget = show(page, tmp_path, Truncation(way=way))
-            expect(widget.locator(".trunc-drag")).to_have_text("drag")
-            for place in range(12):
-                guess(widget, place).click()
-                word = widget.locator(".trunc-drag").bounding_box()
-                for stop in widget.locator(".trunc-rail > span:visible").all() if word else []:
-                    box = stop.bounding_box()
-                    assert box["x"] + box["width"] < word["x"] or word["x"] + word["width"] < box["x"]
+        seen = sweep(page, states, look)
+        assert all(words for words, _ in seen[:12]), width
+        for state, (words, places) in zip(states, seen, strict=True):
+            for left, right in words:
+                assert places and all(b < left or right < a for a, b in places), (width, state)
 
 
-@pytest.mark.parametrize("width", [1000, 390, 320])
-def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_path: Path, width: int) -> None:
+def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    page.set_viewport_size({"width": width, "height": 1000})
-    found = set()
-    for factor in (0.5, 0.8, 0.95):
-        for way in ("windows", "losses"):
-            for tau in (1, 6, 12):
-                widget = show(page, tmp_path, Truncation(tau=tau, way=way, factor=factor))
-                for key in ("End", "Home"):
-                    widget.locator(".trunc-letters").press(key)
-                    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-                    parts = (".trunc-rail", ".trunc-letters", ".trunc-fading", ".d2lrnn-step-titles")
-                    found.add(tuple(round(widget.locator(part).bounding_box()["y"]) for part in parts))
-    assert len(found) == 1, found
+    show(page, tmp_path, Truncation())
+    states = [
+        {"factor": factor, "way": way, "tau": tau, "letter": letter}
+        for factor in (0.5, 0.8, 0.95)
+        for way in ("windows", "losses")
+        for tau in (1, 6, 12)
+        for letter in (12, 1)
+    ]
+    parts = [".trunc-rail", ".trunc-letters", ".trunc-fading", ".d2lrnn-step-titles"]
+    tops = f"{parts}.map((part) => Math.round(({BOX})(part).y + scrollY))"
+    look = f"() => [document.documentElement.scrollWidth, ...{tops}]"
+    for width in (1000, 760, 600, 390, 360, 320):
+        page.set_viewport_size({"width": width, "height": 1000})
+        seen = sweep(page, states, look)
+        assert all(wide <= width for wide, *_ in seen), width
+        assert len({tuple(ys) for _, *ys in seen}) == 1, (width, seen)
 
 
 def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -462,18 +520,32 @@ def test_it_opens_at_rest(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert page.evaluate(told) == before
 
 
-def test_a_message_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_an_error_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     run = """() => {
       const key = new KeyboardEvent("keydown", { key: "ArrowLeft" });
       document.querySelector(".trunc-letters").dispatchEvent(key);
       return document.getAnimations().map(({ effect }) => effect.target.className?.baseVal ?? effect.target.className);
     }"""
-    moved = ["", "", "trunc-cut", *5 * ["trunc-drop trunc-is-kept"]]  # the message, the scissors, and five drops
+    moved = ["", "", "trunc-cut", *5 * ["trunc-drop trunc-is-kept"]]  # the error, the scissors, and five drops
     for wish, expected in (("no-preference", moved), ("reduce", [])):
         page.emulate_media(reduced_motion=wish)
         show(page, tmp_path, Truncation())
         assert sorted(page.evaluate(run)) == expected
+
+
+def test_a_tap_on_the_bracket_of_the_pair_shows_again_what_comes_to_it(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    widget = show(page, tmp_path, Truncation())
+    widget.locator(".trunc-unheard").click()
+    assert page.evaluate("() => document.getAnimations().length") > 0
+    is_of(widget, Truncation())
+    guess(widget, 6).click()
+    guess(widget, 3).click()  # of another guess it is a letter like all
+    is_of(widget, Truncation(), 3)
 
 
 def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -577,11 +649,12 @@ def test_the_last_row_stays_when_the_link_is_told(opened: tuple[Page, Record], t
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     sides = "(all) => all.map((one) => one.getBoundingClientRect()).filter((one) => one.width)"
+    widget = show(page, tmp_path, Truncation())
     for width in (390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         losses = [{"tau": tau, "way": "losses"} for tau in (6, 12)]
         for settings in ({"tau": 12}, {"tau": 1, "factor": 0.95}, *losses):
-            widget = show(page, tmp_path, Truncation(**settings))
+            sweep(page, [settings], "() => 0")
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             assert widget.locator(".d2lrnn-step-titles").bounding_box()["y"] - widget.bounding_box()["y"] < 700
             told, letters = now(widget), widget.locator(".trunc-letters")

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, BACK, CHANGES, columnsOf, derive, difference, EQUAL, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, plainLetters, REACHES, reachOf, readable, repair, replaceEach, SHARES } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, BACK, CHANGES, columnsOf, derive, difference, EQUAL, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, plainLetters, REACHES, reachOf, readable, repair, replaceEach, roundsOf, SHARES } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -94,7 +94,7 @@ test("it rests on a usual text, whose m only the state needs", () => {
   const { text, told, such, before, effects } = shown();
   assert.deepEqual([told, text[such], effects.map(reachOf)], [-1, "m", REACHES]);
   assert.deepEqual(before.map(({ character }) => character), ["f", "f"]);
-  assert.equal(spoken(shown({ letter: such + 1 }), t), "Without the\u00a0m, the RNN guesses n instead. Attention still guesses f.");
+  assert.equal(spoken(shown({ letter: such + 1 }), t), "Without the\u00a0m, the RNN guesses n, attention still f.");
   assert.ok(effects[0][such] < 0.005 && effects[1][such] > 0.3);
 });
 
@@ -109,8 +109,8 @@ test("an invitation names the first letter that stands once in the text and chan
     };
     assert.equal(Array.from(text, (_, s) => tips(s)).indexOf(true), such, text);
   }
-  assert.equal(spoken(shown(), t), "Attention’s guess reaches back 3 letters, the RNN’s 8. Press the\u00a0m to erase it.");
-  assert.match(spoken(shown({ text: "a" }), t), /reaches back 1 letter, the RNN’s 1\. Press a letter to erase it/);
+  assert.equal(spoken(shown(), t), "Attention’s guess reaches back 3 letters, the RNN’s 8. Press the\u00a0m.");
+  assert.match(spoken(shown({ text: "a" }), t), /reaches back 1 letter, the RNN’s 1\. Press a letter\.$/);
 });
 
 test("a far letter decides attention's guess, and not the state's", () => {
@@ -123,30 +123,39 @@ test("a far letter decides attention's guess, and not the state's", () => {
 });
 
 test("the guided steps: what is called right is right", () => {
-  const [far, mean, equal] = SPEC.steps;
+  const [far, mean, order] = SPEC.steps;
   const guessed = (state) => ["before", "after"].map((when) => shown(state)[when].map(({ character }) => character).join(""));
   const outcome = (i, state) => t(`step_${i}_outcome`, toldOf(shown(state), t));
   const { text, letter } = far.state;
   assert.deepEqual([guessed(far.state), t(`step_1_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
   assert.deepEqual([text[letter - 1], text.length - letter], ["q", 9]);
   assert.match(t("step_1_question"), /the q, is letter 10 from the end/);
-  assert.match(outcome(1, far.state), /^Attention’s: one line leads straight to the q\. .* fades from circle to circle, to 15%\. Its guess stays k\.$/);
+  assert.match(outcome(1, far.state), /^Attention’s: one line leads straight to the q\. .* fades from circle to circle\. Its guess stays k\.$/);
   assert.ok(shown(far.state).effects[0].slice(letter, -6).every((effect) => effect < 0.1), "past the letters between");
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
   assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_2_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the RNN’s"]);
-  assert.match(outcome(2, mean.state), /^The RNN’s: 232 times against 10\. A jump is rare: /);
+  assert.match(outcome(2, mean.state), /^The RNN’s: 232 times against 10\. The q was an exception: this small attention /);
   assert.match(t("step_2_question", toldOf({ ...shown(), back: BACK }, t)), /^In 2\u202f223 new passages we erase letter 9 from the end\./);
   const [looks, holds] = CHANGES;
   assert.ok(looks[0] > holds[0] && looks.slice(5).every((count) => count < PASSAGES / 100), "attention uses the last few letters");
   assert.ok(holds.every((count, back) => back === 0 || (count < holds[back - 1] && count > 0.6 * holds[back - 1])), "the state's memory fades slowly");
 
-  assert.equal(t(`step_3_answer_${equal.right + 1}`), "the RNN");
-  assert.match(t("step_3_question", toldOf(shown(), t)), /^Here the RNN has 23\u202f451 learned numbers, attention 13\u202f179\. If both have 24\u202f000 /);
-  assert.match(outcome(3, equal.state), /^The RNN\. /);
+  assert.equal(t(`step_3_answer_${order.right + 1}`), "all lines");
+  assert.match(outcome(3, order.state), /^All lines\. .* 15 circles, 15 rounds\. /);
+  assert.equal(spoken(shown(order.state), t), "All lines take 1 round; the circles take 15, one after another.");
+});
+
+test("each line is in the first round, a circle in the one after that of the circle before it", () => {
+  assert.deepEqual([roundsOf(3), roundsOf(0)], [[[1, 1, 1], [1, 2, 3]], [[], []]]);
+  assert.equal(spoken(shown({ view: "order", text: "" }), t), "Type a text.");
+});
+
+test("of networks of equal size the RNN is said to guess better", () => {
   assert.ok(EQUAL.perplexities[1] < EQUAL.perplexities[0], "lower is better"); // of the record: the Python tests
-  assert.equal(spoken(shown(equal.state), t), "With 24\u202f000 learned numbers each: perplexity 3.6 for the RNN, 4.2 for attention. Lower is better.");
-  assert.match(t("models", scores(shown())), /Perplexity 3\.6 means: /);
+  const said = t("models", scores(shown()));
+  assert.match(said, /^Which guesses better\? The RNN here has 23\u202f451 learned numbers, attention 13\u202f179: .* two others of about 24\u202f000 each/);
+  assert.match(said, /a fair choice among 3\.6 letters, attention as among 4\.2 .*the RNN guesses better\./);
 });
 
 test("a question shows the text, and nothing that tells the answer", () => {
@@ -159,8 +168,8 @@ test("the averages are told in words, by how far back the letter stands", () => 
   const { told, mean } = shown({ view: "mean", letter: 5 });
   assert.deepEqual([told, mean], [-1, true]);
   for (const text of ["the sea", ""]) {
-    assert.equal(spoken(shown({ view: "mean", text }), t), "Erase letter 9 from the end: the RNN’s guess changes in 232 of 2\u202f223 passages, attention’s in 10.");
-    assert.match(spoken(shown({ view: "mean", text, letter: 16 }), t), /^Erase the last letter: the RNN’s guess changes in 1\u202f974 .* attention’s in 2\u202f104\.$/);
+    assert.equal(spoken(shown({ view: "mean", text }), t), "Letter 9: the RNN’s guess changes 232 times, attention’s 10.");
+    assert.match(spoken(shown({ view: "mean", text, letter: 16 }), t), /^Letter 1: the RNN’s guess changes 1\u202f974 times, attention’s 2\u202f104\.$/);
   }
 });
 
@@ -177,5 +186,5 @@ test("texts and letters are bounded, in links too", () => {
   assert.equal(repair({ text: "the sea", letter: 16, view: "mean" }).letter, 16, "of a passage of the averages");
   assert.equal(repair({ text: "The SEA", letter: 0 }).text, "the sea");
   assert.deepEqual(shown({ text: "" }).effects, [[], []]);
-  assert.equal(shown({ letter: 7, view: "equal" }).told, -1, "nothing is erased there");
+  assert.equal(shown({ letter: 7, view: "order" }).told, -1, "nothing is erased there");
 });

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { choices, digitsOf, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { choices, digitsOf, longestSentence, sentence, spokenName, sumOf } from "../../src/d2lrnn/widgets/gates/index.mjs";
+import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -131,9 +131,8 @@ test("the answers of the guided steps are right", () => {
   const own = derive(one.before, NETWORK);
   for (const { before } of [one, more, all]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
   assert.deepEqual([own.letters[own.at], own.at, own.right], ["h", 6, 12], "the h of the; 12 are right");
-  assert.deepEqual(SPEC.steps.flatMap(({ before, state }) => [before.lane, state.lane]), ["share", "share", "number", "number", "number", "number"]);
   const shares = ({ left }) => left.slice(0, 3).map((share) => shareText(share, t));
-  assert.ok(t("step_1_question").includes(`The gate at the space after “the” is ${brief(own.forget[8])}: ${shares(own)[2]} of the h’s number is left there.`), "what is seen");
+  assert.ok(t("step_1_question").includes(`The gate at the space after “the” is ${brief(own.forget[8])}; ${shares(own)[2]} of what the h adds is left there.`), "what is seen");
   assert.equal(t("step_1_answer_1"), `still ${shares(own)[2]}`);
   const lifted = derive(one.state, NETWORK);
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
@@ -145,7 +144,7 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual(atSpaces(kept, kept.forget), [1, 1, 1]);
   assert.deepEqual([kept.right, kept.letters.length - 1, answer(more, 2)], [7, 17, "fewer"]);
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
-  assert.deepEqual([own, kept].map(({ letters, cell }) => cell.filter((_, i) => letters[i] === " ").map((value) => value.toFixed(2))), [["0.98", "0.96", "0.91"], ["0.24", "0.42", "-0.14"]], "the same before each word, or not");
+  assert.deepEqual([own, kept].map(({ left, letters, at }) => [letters[at + 3], shareText(left[3], t)]), [["s", "4%"], ["s", "31%"]], "the word before still counts, or not");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -154,7 +153,7 @@ test("the answers of the guided steps are right", () => {
   const shut = derive(all.state, NETWORK);
   assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
   assert.equal(shut.guesses.slice(9, 12).join(""), "tta", "for sea");
-  for (const { letters: all, cell } of [own, shut]) assert.ok(atSpaces({ letters: all }, cell).every((value) => Math.abs(value - 1) <= 0.1), "near 1 after each space");
+  assert.ok(shut.left.slice(1).every((share) => share === 0), "inside words nothing is kept");
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -163,18 +162,13 @@ test("the sentence says what is left at the next space, or at the end; the gates
     const { key, values: words } = sentence(at(values), t);
     return t(key, words);
   };
-  assert.equal(said({}), "The h of “the” stores 0.83; 6% of it is left at the next space.");
-  assert.match(said({ place: 8 }), /^The e of “the” stores −0\.96; /);
-  assert.match(said({ unit: 16 }), /; >99% of it is left at the next space\.$/, "the other of the pair");
-  assert.match(said({ unit: 16, place: 14 }), /; 9\d% of it is left at the end\.$/);
+  assert.equal(said({}), "The h of “the” adds 0.83; 6% is left at the next space.");
+  assert.match(said({ place: 8 }), /^The e of “the” adds −0\.96; /);
+  assert.match(said({ unit: 16 }), /; >99% is left at the next space\.$/, "the other of the pair");
+  assert.match(said({ unit: 16, place: 14 }), /; 9\d% is left at the end\.$/);
   assert.match(said({ place: 18 }), /; no letter follows\.$/);
   assert.equal(said({ text: "z" }), t("now_short"));
-  assert.equal(said({ lane: "number" }), "After a space, unit 29 holds 0.98, 0.96, 0.91.");
-  assert.equal(said({ lane: "number", gates: AT_SPACES(1) }), "After a space, unit 29 holds 0.24, 0.42, −0.14, not 0.98, 0.96, 0.91.");
-  assert.match(said({ lane: "number", text: "a b c d e" }), /^At the end, unit 29 holds −?\d\.\d\d\.$/, "more than three spaces");
-  assert.match(said({ lane: "number", text: "quick", gates: [1, 1, 1] }), /^At the end, unit 29 holds −?\d\.\d\d, not −?\d\.\d\d\.$/);
-  const fate = (text, from) => fateOf({ letters: [...text], at: from, left: leftOf(Array(text.length).fill(0.5), from) });
-  assert.deepEqual([fate("a b c", 0), fate("a b c", 1), fate("a b c", 4), fate("abc", 0)], [{ place: 1, share: 0.5 }, { place: 3, share: 0.25 }, { place: 4, share: 1 }, { place: 2, share: 0.25 }]);
+  assert.deepEqual([["a b c", 0], ["a b c", 1], ["a b c", 4], ["abc", 0]].map(([text, from]) => fateOf([...text], from)), [1, 3, 4, 2]);
   const [own, kept, pushed] = [{}, { gates: AT_SPACES(1) }, { bias: 4 }].map(at);
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
@@ -188,15 +182,6 @@ test("a share is never an all or a nothing that it is not", () => {
 
 test("a gate is written as nothing or all only where it is that", () => {
   assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.00", "1"]);
-});
-
-test("a scale ends at halves, has 0, and is the same for each letter", () => {
-  assert.deepEqual([[0.03, 1.38, -1.27], [0.2, 7.6], [-0.6, -0.2], [0, 0]].map(scaleOf), [[-1.5, 1.5], [0, 8], [-1, 0.5], [0, 0.5]]);
-  for (const values of [{}, { unit: 16 }, { gates: AT_SPACES(1) }, { bias: 4 }]) {
-    const { scale: [low, high], cell, ownCell } = at(values);
-    assert.deepEqual(at({ ...values, place: 3 }).scale, [low, high]);
-    for (const value of [0, ...cell, ...ownCell]) assert.ok(low <= value && value <= high);
-  }
 });
 
 test("what the push of the gates does, as the words say", () => {
@@ -223,7 +208,7 @@ test("what the figure and the lesson say", () => {
   assert.deepEqual(forgot.guesses.flatMap((guess, i) => (guess === own.guesses[i] ? [] : [i])), [11], "one guess changes");
   assert.deepEqual([forgot.text.slice(0, 11), own.guesses[11], forgot.guesses[11]], ["what the se", "a", "e"]);
   const atSpaces = (values) => values.filter((_, i) => letters[i] === " ");
-  for (const values of [own.cell, own.input.map((gate, i) => gate * own.candidate[i])]) assert.ok(atSpaces(values).every((value) => Math.abs(value - 1) < 0.1), "a space adds about 1, and the unit then holds about 1");
+  for (const values of [own.cell, own.added]) assert.ok(atSpaces(values).every((value) => Math.abs(value - 1) < 0.1), "a space adds about 1, and the unit then holds about 1");
   const sea = at({ place: 11 });
   assert.ok(sea.left[1] < 0.5 && sea.letters[11] === "a", "unit 29 forgets at a letter too");
   const [first, second] = at({ unit: 18, place: 14 }).forget.slice(14);
@@ -244,17 +229,40 @@ test("gates of a unit are held where they are set, and only there", () => {
   assert.deepEqual(derive({ ...DEFAULTS, gates: AT_SPACES(-1) }, NETWORK).forget, own.forget, "all left alone");
 });
 
-test("the printed product and sum agree with the printed cell", () => {
-  const printed = (value, digits) => Number(value.toFixed(digits));
+test("the printed product is the printed number that a letter adds", () => {
+  const printed = (value, digits = 2) => value.toFixed(digits).replace(/^-(0\.0+)$/, "$1");
   for (const text of ["my dog is happy today", SPEC.controls.text.default]) {
     for (let unit = 0; unit < 32; unit += 1) {
-      const { forget, input, candidate, cell } = at({ text, unit });
-      cell.forEach((sum, i) => {
-        const factors = [forget[i], i > 0 ? cell[i - 1] : 0, input[i], candidate[i]];
-        const [a, b, c, d] = factors.map((value) => printed(value, digitsOf(factors, sum)));
-        assert.equal((c * d).toFixed(2).replace("-0.00", "0.00"), (input[i] * candidate[i]).toFixed(2).replace("-0.00", "0.00"), `${text}, ${unit}, ${i}: what is written`);
-        assert.equal((a * b + c * d).toFixed(2).replace("-0.00", "0.00"), sum.toFixed(2).replace("-0.00", "0.00"), `${text}, ${unit}, ${i}`);
+      const { input, candidate, added } = at({ text, unit });
+      added.forEach((sum, i) => {
+        const [a, b] = [input[i], candidate[i]].map((value) => Number(value.toFixed(digitsOf(input[i], candidate[i]))));
+        assert.equal(printed(a * b), printed(sum), `${text}, ${unit}, ${i}`);
       });
+    }
+  }
+});
+
+test("the line under the sentence: old number times gate, and what is added, give the new number as far as rounding lets them", () => {
+  assert.deepEqual(sumOf(at({})), { before: "0.82", gate: ".67", added: "0.83", cell: "1.38" });
+  assert.deepEqual(sumOf(at({ place: 1 })), { before: "0", gate: ".25", added: "0.03", cell: "0.03" });
+  for (const values of [{}, { unit: 16 }, { unit: 16, gates: AT_SPACES(0) }, { gates: AT_SPACES(1) }, { bias: 4 }]) {
+    for (let place = 1; place <= 18; place += 1) {
+      const [old, gate, added, sum] = Object.values(sumOf(at({ ...values, place }))).map((text) => Number(text.replace("−", "-")));
+      const rounding = 0.005 * (Math.abs(old) + gate + 2) + 1e-4;
+      assert.ok(Math.abs(old * gate + added - sum) <= rounding, `${JSON.stringify(values)}, ${place}`);
+    }
+  }
+});
+
+test("the room of the sentence is that of its longest form", () => {
+  for (const text of [SPEC.controls.text.default, "kept what it had been given to keep", "quick"]) {
+    const { key, values } = longestSentence([...text], t);
+    const longest = t(key, values).length;
+    for (const unit of [29, 16]) {
+      for (let place = 1; place <= text.length; place += 1) {
+        const one = sentence(at({ text, unit, place }), t);
+        assert.ok(t(one.key, one.values).length <= longest);
+      }
     }
   }
 });

@@ -24,11 +24,7 @@ _GIVEN: tuple[dict[str, Any], ...] = (
     {"gates": [0.5] * 40},
     {"gates": [-1.0, 0.25, -1.0, 1.0], "bias": 1.0, "place": 2},
     {"gates": [1.0], "text": "quick", "place": 1},
-    {"lane": "number", "gates": [-1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0]},
-    {"lane": "number", "unit": 16},
-    {"lane": "number", "text": "a b c d e f", "bias": 1.0},
-    {"lane": "number", "text": "quick"},
-    {"lane": "number", "text": "a"},
+    {"gates": [-1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0]},
     {"text": ""},
     {"text": "zzzzzz", "unit": 12, "place": 3, "bias": -1.5},
 )

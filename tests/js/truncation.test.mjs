@@ -109,15 +109,15 @@ test("always so many letters back, the handle is at the cut of the guess, or at 
 
 test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
   const t = translator("en", SPEC.words);
-  const [last, past] = ["Cut every 6 letters: “(at noon)” cannot teach the network to remember “(”.", "Cut every 6 letters: 20% of the message from “␣” teaches the network."];
+  const [last, past] = ["Cut every 6 letters: “(at noon)” cannot teach the network to remember “(”.", "Cut every 6 letters: 20% of the error at “␣” teaches the network."];
   assert.deepEqual([shown(), shown({ letter: 7 })].map((model) => told(model, t)), [last, past]);
-  assert.equal(spoken(shown(), t), `${last} Of its message 74% teaches; on average 51%.`);
+  assert.equal(spoken(shown(), t), `${last} Of its error 74% teaches; on average 51%.`);
   assert.equal(spoken(shown({ letter: 7 }), t), `${past} On average 51%.`);
   const model = shown();
   assert.equal(percentKept(1 - model.kept.reduce((sum, share) => sum + share, 0) / NUM_LETTERS), "51%");
 });
 
-test("a closing bracket can teach the opening one where its message gets there", () => {
+test("a closing bracket can teach the opening one where its error gets there", () => {
   for (const way of SPEC.controls.way.choices) for (const tau of TAUS) {
     close(openPart(shown({ way, tau, letter: 2 })), tau >= 2 ? 0.2 * 0.8 : 0, `${way} ${tau} short`);
     close(openPart(shown({ way, tau, letter: NUM_LETTERS })), tau >= 8 ? 0.2 * 0.8 ** 7 : 0, `${way} ${tau} long`);
@@ -154,7 +154,7 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(1 - 0.5 ** (chosen - OPENS[chosen]) > 0.99 && kept[chosen] > 0.99); // "the letters near the guess take nearly all"
 });
 
-test("what the letters take is, without cuts, the message", () => {
+test("what the letters take is, without cuts, the error", () => {
   const { kept } = shown();
   const taken = Array.from({ length: 6 }, (_, lag) => partAt(0.8, lag)).reduce((sum, part) => sum + part, 0);
   close(taken, kept[NUM_LETTERS - 1], "six letters");

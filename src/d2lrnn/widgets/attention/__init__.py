@@ -58,9 +58,8 @@ class Attention(Explorable):
         Normalised to letters (without accents) and spaces, and cut to its last 16 characters.
     letter : int, optional
         Which letter is erased, from 1; 0 for none. In the averages, of a passage of 16 letters (0: the 8th).
-    view : {"text", "mean", "equal"}, optional
-        The text; how often either guess changes, by how far back the erased letter stands; or two networks of equal
-        size: their perplexities, and the order in which they compute.
+    view : {"text", "mean", "order"}, optional
+        The text; how often either guess changes, by how far back the erased letter stands; or the order of computing.
 
     Raises
     ------
@@ -185,10 +184,10 @@ class Attention(Explorable):
         words, text, s = Words(self._words), self.text, self.letter - 1
         if self.view == "mean":
             return words("now_mean", **self._counted(words))
-        if self.view == "equal":
-            return words("now_equal", **self._equally())
         if not text:
             return words("now_empty")
+        if self.view == "order":
+            return words("now_order", looks=1, holds=len(text))
         vocab = _network("trained").vocab
         before, after = (
             [vocab.decode([int(best)]).replace(" ", words("by_space")) for best in probs.argmax(dim=1)]
@@ -216,14 +215,9 @@ class Attention(Explorable):
             "looks": looks,
             "holds": holds,
             "passages": passages,
+            "nth": back + 1,
             "place": words("place_back", nth=back + 1) if back else words("place_last"),
         }
-
-    @staticmethod
-    def _equally() -> dict[str, object]:
-        """The perplexities of two networks of equal size, and that size."""
-        looks, holds = (f"{perplexity:.1f}" for perplexity in _AVERAGES["equal"]["perplexities"])
-        return {"looks": looks, "holds": holds, "size": f"{_AVERAGES['equal']['size']:,}".replace(",", "\u202f")}
 
     def _back(self) -> int:
         """How far back the letter stands whose averages are told."""
@@ -238,13 +232,16 @@ class Attention(Explorable):
             said = words("picture_mean", **{**told, "place": str(told["place"]).capitalize()})
             shares = [_percent(row[-1 - self._back()]) for row in rows]
             return self._drawn(rows, [str(_MAX_TEXT - place) for place in range(_MAX_TEXT)], shares, said)
-        if self.view == "equal":  # bars: the step in which a line or a circle can be computed
-            count, told = len(self.text), self._equally()
-            rows = [[1 / count for _ in range(count)], [(s + 1) / count for s in range(count)]]
-            guesses, said = [str(told["looks"]), str(told["holds"])], words("now_equal", **told)
-            return self._drawn(rows, [visible_character(character) for character in self.text], guesses, said)
-        rows, number, at = self.effects.tolist(), len(self.text), self.letter - 1
+        vocab, number = _network("trained").vocab, len(self.text)
         characters = [visible_character(character) for character in self.text]
+
+        def guesses(probs: torch.Tensor) -> list[str]:
+            return [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
+
+        if self.view == "order" and self.text:  # bars: the round in which a line or a circle can be computed
+            rows = [[1 / number] * number, [(s + 1) / number for s in range(number)]]
+            return self._drawn(rows, characters, guesses(self.probs), self.static_sentence())
+        rows, at = self.effects.tolist(), self.letter - 1
         looks, holds = (
             ", ".join(
                 words("picture_letter", character=characters[s], share=_percent(row[s]))
@@ -252,19 +249,17 @@ class Attention(Explorable):
             )
             for row in rows
         )
-        vocab = _network("trained").vocab
-        probs = self.probs_replaced if self.text else ()
-        guesses = [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
         if 0 <= at < number:
             characters[at] = "e" if self.text[at] == " " else visible_character(" ")
-        return self._drawn(rows, characters, guesses, words("picture", context=self.text, looks=looks, holds=holds))
+        found = guesses(self.probs_replaced) if self.text else []
+        return self._drawn(rows, characters, found, words("picture", context=self.text, looks=looks, holds=holds))
 
     def _drawn(self, rows: list[list[float]], characters: list[str], guesses: list[str], said: str) -> str:
         """Two bars for each character, as high as the rows say, and what stands in both boxes."""
         words = Words(self._words)
         picture = Picture(440, 196, words("title"), said)
         number = len(characters)
-        at = _MAX_TEXT - 1 - self._back() if self.view == "mean" else self.letter - 1
+        at = {"text": self.letter - 1, "mean": _MAX_TEXT - 1 - self._back()}.get(self.view)
         step, size = min(24, 372 / max(number, 1)), 10 if self.view == "mean" else 14
         left = 384 - step * number
         mono: dict[str, Any] = {"font_family": "ui-monospace, monospace", "font_weight": 600, "text_anchor": "middle"}

@@ -9,7 +9,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
   const panel = textPanel({
-    t, signal, onLetter: (letter) => commit({ letter, ...(state().view === "equal" && { view: "text" }) }),
+    t, signal, onLetter: (letter) => commit({ letter, ...(state().view === "order" && { view: "text" }) }),
     onBack: () => {
       steps.ask(-1); // its outcome tells of the chart
       commit({ view: "text", letter: 0 });
@@ -24,7 +24,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const averaged = () => (state().view === "mean" ? { ...state(), letter: 0 } : state()); // a drag along the averages belongs to their step
   const lead = element("p", { class: "d2lrnn-lead" });
-  const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ ...model, told: -1, back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
+  const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ ...model, back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
   let model = null;
   const show = () => {
     const step = SPEC.steps[steps.opened()];
@@ -32,7 +32,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const isOfLetter = step?.state.view === "text" && step.state.letter > 0;
     model.hidesBars = model.isAsked && isOfLetter; // they would tell the answer
     const shown = model.isAsked && !isOfLetter ? { ...model, such: -1 } : model; // no letter is to be pressed
-    lead.textContent = t(model.mean ? "lead_mean" : model.equal ? "lead_equal" : "lead");
+    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : "lead", toldOf(model, t));
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -162,16 +162,19 @@ export function reachOf(effects) {
   return far < 0 ? 0 : effects.length - far;
 }
 
+/** In which round a computer can do each line, and each circle: no line needs another, a circle needs the one before it. */
+export const roundsOf = (count) => [Array(count).fill(1), Array.from({ length: count }, (_, s) => s + 1)];
+
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
 export function derive({ text, letter, view, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
   const network = once(weights_trained, (bytes) => ({ ...loadModel(bytes), size: sizeOf(bytes) }));
   const mean = view === "mean";
   const count = text.length;
-  const equal = view === "equal";
+  const order = view === "order";
   const told = view === "text" && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
   const back = letter > 0 ? MAX_TEXT - letter : BACK;
-  const shown = { text, told, mean, equal, back, count, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
+  const shown = { text, told, mean, order, back, count, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
   if (text === "") return { ...shown, effects: [[], []] };
   const { vocab } = network;
   const ids = encode(text, vocab);

@@ -2,10 +2,10 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, SHARES, STRONG } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
-const HIGHEST = 0.75; // of a bar for steps: their number stands at its end
+const HIGHEST = 0.75; // of a bar for rounds: their number stands at its end
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t) => (character === " " ? t("by_space") : character);
@@ -20,13 +20,13 @@ function which(text, s, t) {
 
 /** How often both guesses change without the letter so far back: what the words call `looks` (attention), `holds` (the state), `place`. */
 const counted = (back, t) => ({
-  looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t),
+  looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t), nth: back + 1,
 });
 
-/** The perplexities of two networks of equal size, and that size. */
-const equally = () => {
-  const [looks, holds] = EQUAL.perplexities.map((perplexity) => formatNumber(perplexity, 1));
-  return { looks, holds, size: formatNumber(EQUAL.size, 0) };
+/** How many rounds all lines take, and all circles. */
+const rounds = ({ count }) => {
+  const [looks, holds] = roundsOf(count).map((row) => row.at(-1));
+  return { looks, holds };
 };
 
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { nth: back + 1 }));
@@ -38,10 +38,10 @@ function valueOf({ text, told, count, effects }, t) {
 }
 
 /** The sentence on top: { template, values }. */
-function sentenceOf({ text, told, such, isAsked, mean, equal, back, before, after, effects }, t) {
-  if (equal) return { template: t.raw("now_equal"), values: equally() };
+function sentenceOf({ text, told, such, isAsked, mean, order, count, back, before, after, effects }, t) {
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
   if (mean) return { template: t.raw("now_mean"), values: counted(back, t) };
+  if (order) return { template: t.raw("now_order"), values: rounds({ count }) };
   const [looks, holds] = before.map(({ character }) => named(character, t));
   if (told < 0 && isAsked) return { template: t.raw(looks === holds ? "now_asked_same" : "now_asked"), values: { looks, holds } };
   if (told < 0) {
@@ -71,13 +71,13 @@ export function sentenceNodes(model, t) {
 
 /** The sizes of both, and the perplexities of two of equal size, by the names that the words give them. */
 export function scores({ sizes }) {
-  return { ...equally(), ...Object.fromEntries(NAMES.map((name, i) => [`${name}_size`, formatNumber(sizes[i], 0)])) };
+  const [looks, holds] = EQUAL.perplexities.map((perplexity) => formatNumber(perplexity, 1));
+  return { looks, holds, size: formatNumber(EQUAL.size, 0), ...Object.fromEntries(NAMES.map((name, i) => [`${name}_size`, formatNumber(sizes[i], 0)])) };
 }
 
 /** What the guided steps ask about and tell. */
 export function toldOf(model, t) {
-  const { back, told, differs } = model;
-  return { ...scores(model), ...counted(back, t), ...(told >= 0 && { left: percent(differs.at(-1) / differs[told]) }) };
+  return { ...counted(model.back, t), ...(model.order && rounds(model)) };
 }
 
 /** One of the two: its name and what it guesses, and a bar for each letter. */
@@ -98,7 +98,7 @@ function half(k, t) {
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
-  const drawGuess = ({ mean, equal, back, before, after }) => {
+  const drawGuess = ({ mean, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
     const shown = is ?? was;
     const changed = is !== undefined && is.character !== was.character;
@@ -107,30 +107,26 @@ function half(k, t) {
       guessed[0].set(undefined, CHANGES[k][back] / PASSAGES);
       guessed[1].set();
       note.textContent = t("times", { count: formatNumber(CHANGES[k][back], 0), passages: formatNumber(PASSAGES, 0) });
-    } else if (equal) {
-      guessed[0].set(undefined, EQUAL.perplexities[k] / Math.max(...EQUAL.perplexities), formatNumber(EQUAL.perplexities[k], 1));
-      guessed[1].set();
-      note.textContent = t("shorter");
     } else {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
-      note.textContent = is === undefined ? "" : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+      note.textContent = is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
     }
   };
   const draw = (model) => {
-    const { mean, equal, told, effects, text, count } = model;
-    const steps = effects[k].map((_, s) => (k === 0 ? 1 : s + 1)); // the one in which a line or a circle can be computed
-    const shares = mean ? SHARES[k] : equal ? steps.map((step) => HIGHEST * step / count) : effects[k];
-    const isText = !mean && !equal;
+    const { mean, order, told, effects, text, count } = model;
+    const turns = roundsOf(count)[k];
+    const shares = mean ? SHARES[k] : order ? turns.map((turn) => HIGHEST * turn / count) : effects[k];
+    const isText = !mean && !order;
     withCells(bars, shares.length, "att-bar").forEach((bar, s) => {
-      bar.textContent = equal ? steps[s] : "";
+      bar.textContent = order ? turns[s] : "";
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
-      bar.style.setProperty("--att-after", equal ? steps[s] : 0);
+      bar.style.setProperty("--att-after", order ? turns[s] : 0);
       bar.classList.toggle("att-strong", !isText || shares[s] >= STRONG);
     });
     bars.style.setProperty("--att-reach", String(isText ? reachOf(shares) : 0));
-    const when = mean ? "_mean" : equal ? "_equal" : told < 0 ? "" : text[told] === " " && k === 0 ? "_told_space" : "_told";
-    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { count, letter: told < 0 ? "" : which(text, told, t) });
+    const when = mean ? "_mean" : order ? "_order" : told < 0 ? "" : text[told] === " " && k === 0 ? "_told_space" : "_told";
+    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { letter: told < 0 ? "" : which(text, told, t) });
     drawGuess(model);
   };
   return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
@@ -143,12 +139,13 @@ function withCells(row, count, kind) {
   return [...row.children];
 }
 
-/** Attention's lines: one from each letter. That of the erased letter is dashed. */
+/** Attention's lines: one from each letter, thick where the guess needs it. That of the erased letter is dashed. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
-  const draw = ({ count, told, such }) => {
+  const draw = ({ count, told, such, needed }) => {
+    const kindOf = (s) => ["att-line", needed[s] && "att-needed", { [such]: "att-such", [told]: "att-told" }[s]].filter(Boolean).join(" ");
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
-    node.replaceChildren(...lines(count).map((d, s) => svg("path", { class: { [such]: "att-line att-such", [told]: "att-line att-told" }[s] ?? "att-line", d })));
+    node.replaceChildren(...lines(count).map((d, s) => svg("path", { class: kindOf(s), d })));
   };
   return { node, draw };
 }
@@ -156,10 +153,10 @@ function lookRow() {
 /** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it. They fill one by one. */
 function memoryRow() {
   const node = element("div", { class: "att-row att-memory" });
-  const draw = ({ count, told, equal, differs }) => {
+  const draw = ({ count, told, order, differs }) => {
     withCells(node, count, "att-bead").forEach((bead, s) => {
-      bead.style.setProperty("--att-differs", equal ? 1 : Math.min(1, differs[s] ?? 0).toFixed(3));
-      bead.style.setProperty("--att-after", equal ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
+      bead.style.setProperty("--att-differs", order ? 1 : Math.min(1, differs[s] ?? 0).toFixed(3));
+      bead.style.setProperty("--att-after", order ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
     });
   };
   return { node, draw };
@@ -200,19 +197,19 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, such, by, mean, equal, back, hidesBars } = model;
+    const { text, told, such, by, mean, order, back, hidesBars, effects } = model;
     const count = mean ? MAX_TEXT : model.count;
     shown = { count, told };
     node.classList.toggle("att-empty", count === 0);
     node.classList.toggle("att-mean", mean);
-    node.classList.toggle("att-equal", equal);
+    node.classList.toggle("att-order", order);
     node.classList.toggle("att-asks", hidesBars);
     wayBack.hidden = !mean;
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
     const at = mean ? MAX_TEXT - 1 - back : told;
-    rays.draw({ count, told: at, such });
+    rays.draw({ count, told: at, such, needed: mean || order || hidesBars ? [] : effects[0].map((effect) => effect >= STRONG) });
     memory.draw({ ...model, count });
     withCells(letters, count, "att-letter").forEach((cell, s) => {
       cell.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);

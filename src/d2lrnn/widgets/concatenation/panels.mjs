@@ -8,14 +8,13 @@ export const written = (value, decimals = 2) => value.toFixed(decimals).replace(
 const SMALL = 13; // px: smaller numbers get a narrow font
 const LEAST = 11.5; // still smaller ones nobody reads: the picture scrolls instead
 const LARGE = 20;
-const EDGE = 4; // px around the blocks, for their frames
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
   const room = (unit < 48 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
   const result = Math.min(LARGE, room / two);
   return [Math.min(LARGE, room / one, 1.2 * result), result];
 };
-const CAPTION = { X: 84, H: 158, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
+const CAPTION = { X: 84, H: 125, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
 const RESULT_CAPTION = 94; // and those below the result
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
@@ -115,7 +114,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   for (const name of [...Object.keys(FACTORS), ...RESULTS]) {
     const part = FACTORS[name] ?? "r";
-    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : t(name === "sum" ? "sum" : "product"));
+    const label = element("span", { class: "glue-name", "aria-hidden": "true" }, FACTORS[name] ? element("code", {}, name) : "");
     const grid = element("div", { class: "glue-grid" });
     nodes[name] = element("div", { class: `glue-block glue-${part} glue-${name}` }, label, grid);
     if (part !== "r") drag(name, nodes[name]);
@@ -168,15 +167,17 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
   };
+  let width = 0; // what there is for the blocks
+  let widthsOfTexts = {}; // at 1 px: measured again only when `width` changes
+  const widthOf = (text) => {
+    probe.textContent = text;
+    return probe.getBoundingClientRect().width / 50;
+  };
   const measure = () => {
-    const width = box.clientWidth - 2 * EDGE;
     if (width <= 0 || shown === null) return;
     const sizesIn = (isTight) => {
       stage.classList.toggle("glue-tight", isTight);
-      const widths = ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => { // widths at 1 px
-        probe.textContent = text;
-        return probe.getBoundingClientRect().width / 50;
-      });
+      const widths = ["−2.0", shown.hasNegative ? "−2.00" : "2.00"].map((text) => (widthsOfTexts[`${text} ${isTight}`] ??= widthOf(text)));
       layout = arrange(shown, width, Math.ceil(LEAST * widths[1] / 0.97) + 4);
       return Object.fromEntries(["apart", "glued"].map((state) => [state, sizesOfFont(layout[state].unit, widths)]));
     };
@@ -205,17 +206,22 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
     place();
-    if (box.scrollWidth > box.clientWidth + 1) {
+    const scrolls = layout.width > width;
+    if (scrolls) {
       box.setAttribute("tabindex", "0");
-      box.scrollLeft = box.scrollWidth; // the result first
+      box.scrollLeft = layout.width; // the result first
     } else box.removeAttribute("tabindex");
-    more.hidden = !box.hasAttribute("tabindex");
-    stage.classList.toggle("glue-scrolled", !more.hidden);
+    more.hidden = !scrolls;
+    stage.classList.toggle("glue-scrolled", scrolls);
     fade();
   };
-  const fade = () => box.classList.toggle("glue-more", box.scrollLeft > 1);
+  const fade = () => box.classList.toggle("glue-more", !more.hidden && box.scrollLeft > 1);
   box.addEventListener("scroll", fade, { signal, passive: true });
-  const observer = new ResizeObserver(measure);
+  const observer = new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.width === width) return;
+    [width, widthsOfTexts] = [contentRect.width, {}];
+    measure();
+  });
   observer.observe(box);
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
 
@@ -262,7 +268,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
         node.addEventListener("click", () => onSelect({ row: i, column: j }), { signal: ends.signal });
         return node;
       }));
-      put(name, rows, num_hiddens, describe(t(name), parts.map((line) => line.map((value) => value[part])), 2));
+      put(name, rows, num_hiddens, describe(name === "from_x" ? "X @ W_xh" : "H @ W_hh", parts.map((line) => line.map((value) => value[part])), 2));
     }
     const rows = parts.map((line, i) => line.map((value, j) => {
       const node = buttonControl({
@@ -349,18 +355,18 @@ export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
-  const line = (name, pairs, part, value, sums = null) => {
+  const line = (pairs, part, value, name = null, sums = null) => {
     const terms = pairs.map(([u, v, kind, , isOwn, own], k) => element(
-      "span", { "data-own": isOwn ? null : t("own", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
+      "span", { "data-own": isOwn ? null : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     const groups = sums === null ? all : [part(0), part(pairs.length - 1)].map((kind) => element( // a bracket below says what they make
       "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
     ));
-    return { pairs, terms, node: row(name, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
+    const label = name === null ? [] : [element("span", { class: "glue-soft" }, name), " "];
+    return { pairs, terms, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
   };
-  const row = (name, ...parts) => element("p", {}, element("span", { class: "glue-soft" }, name), " ", ...parts);
   const run = (count, isRunning) => {
     let before = 0;
     for (const { pairs, terms } of lines) {
@@ -400,8 +406,8 @@ export function sumPanel({ t }) {
     return areMoving;
   };
   const list = ({ all, x, h }, values, glued) => {
-    const one = line(t("one_sum"), all, (k) => all[k][3], values.sum, values);
-    const two = [line(t("from_x"), x, () => "x", values.x), line(t("from_h"), h, () => "h", values.h)];
+    const one = line(all, (k) => all[k][3], values.sum, null, values);
+    const two = [line(x, () => "x", values.x, t("from_x")), line(h, () => "h", values.h, t("from_h"))];
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
     rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node)]].map(([isShown, ...rows], i) => element(

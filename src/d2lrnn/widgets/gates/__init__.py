@@ -1,9 +1,8 @@
-"""The explorable of the chapter *Gates*: what a letter wrote into the memory of an LSTM, and how long it lasts."""
+"""The explorable of the chapter *Gates*: what a letter adds to the memory of an LSTM, and how long it lasts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -44,7 +43,7 @@ def _signed(value: float) -> str:
 
 
 class Gates(Explorable):
-    r"""A number stored in the memory of a trained LSTM, and what the forget gates of its unit leave of it.
+    r"""A number added to the memory of a trained LSTM, and what the forget gates of its unit leave of it.
 
     From :math:`\mathbf C_t = \mathbf F_t \odot \mathbf C_{t-1} + \mathbf I_t \odot \tilde{\mathbf C}_t` follows
 
@@ -52,7 +51,7 @@ class Gates(Explorable):
         \mathbf C_t = \sum_{s \le t} \Bigl( \prod_{j=s+1}^{t} \mathbf F_j \Bigr)
             \odot \mathbf I_s \odot \tilde{\mathbf C}_s :
 
-    what is written at a letter is multiplied by the forget gate at each letter that follows. `bias` is added to the
+    what a letter adds is multiplied by the forget gate at each letter that follows. `bias` is added to the
     forget biases of all units; the network was trained without it.
 
     Parameters
@@ -62,14 +61,12 @@ class Gates(Explorable):
     unit : int, optional
         0 to 31.
     place : int, optional
-        1 to 40: the letter whose writing is followed; the first one where the text has not so many.
+        1 to 40: the letter that is followed; the first one where the text has not so many.
     bias : float, optional
         -4 to 4.
     gates : list of float, optional
         At what the forget gates of `unit` are held, from the first letter on: from 0 to 1, or -1 for one that is left
         alone. Letters that are not in the list are left alone.
-    lane : {"share", "number"}, optional
-        Whether the lane under the gates shows what is left of what the letter stores, or the number of the unit.
 
     Raises
     ------
@@ -94,7 +91,6 @@ class Gates(Explorable):
     place = _SPEC.trait("place")
     bias = _SPEC.trait("bias")
     gates = _SPEC.trait("gates")
-    lane = _SPEC.trait("lane")
     weights = t.Bytes().tag(sync=True, shared=True)
 
     @t.default("weights")
@@ -112,7 +108,7 @@ class Gates(Explorable):
 
     @property
     def half_life(self) -> int | None:
-        """Letters until less than half is left of what `unit` stores at `place`; None if the text ends before."""
+        """Letters until less than half is left of what `unit` adds at `place`; None if the text ends before."""
         return next((k for k, share in enumerate(self._left()) if share < 0.5), None)
 
     @property
@@ -125,24 +121,20 @@ class Gates(Explorable):
         logits = self._read()["state"][:-1] @ model.W_hq + model.b_q
         return F.cross_entropy(logits, ids[1:]).item() / math.log(2)
 
+    @torch.no_grad()
     def _read(self) -> dict[str, torch.Tensor]:
         """Gates, candidate, cell and state at every letter, each of shape (num_steps, 32)."""
-        return self._run(self.bias, self.gates)
-
-    @torch.no_grad()
-    def _run(self, bias: float, held: Sequence[float] = ()) -> dict[str, torch.Tensor]:
-        """Read the text; the forget gates of `unit` are `held`, where that is not negative."""
         weights = stored_tensors(_trained().model)
         num_hiddens = weights["W_hh"].shape[0]
         b_h = weights["b_x"] + weights["b_h"]
-        b_h[num_hiddens : 2 * num_hiddens] += bias
+        b_h[num_hiddens : 2 * num_hiddens] += self.bias
         H = C = torch.zeros(num_hiddens)
         rows = []
         for i, index in enumerate(_trained().vocab.encode(self.text)):
             blocks = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)
             I, forget, O = (blocks[k].sigmoid() for k in (0, 1, 3))  # noqa: E741
-            if i < len(held) and held[i] >= 0:
-                forget[self.unit] = held[i]
+            if i < len(self.gates) and self.gates[i] >= 0:
+                forget[self.unit] = self.gates[i]
             C = forget * C + I * blocks[2].tanh()
             H = O * C.tanh()
             rows.append(torch.stack([I, forget, blocks[2].tanh(), O, C, H]))
@@ -154,7 +146,7 @@ class Gates(Explorable):
         return 0 if self.place > len(self.text) else self.place - 1
 
     def _left(self) -> list[float]:
-        """What is left of what is written at `place`, there and at each letter after it."""
+        """What is left of what is added at `place`, there and at each letter after it."""
         if not self.text:
             return []
         return [1.0, *self.forget_gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
@@ -172,23 +164,7 @@ class Gates(Explorable):
         return words("letter_of" if len(same) == 1 else "letter_again", letter=text[at], word=word, which=which)
 
     def _now(self) -> str:
-        """What the line on top says."""
-        return self._now_number() if self.lane == "number" and len(self.text) > 1 else self._now_share()
-
-    def _now_number(self) -> str:
-        """What the unit holds at up to three spaces, or else at the end."""
-        spaces = [i for i, letter in enumerate(self.text) if letter == " "]
-        is_end = not 1 <= len(spaces) <= 3
-        cells, own = (
-            ", ".join(_signed(read["cell"][i, self.unit].item()) for i in ([-1] if is_end else spaces))
-            for read in (self._read(), self._run(0.0))
-        )
-        key = "now_number_end" if is_end else "now_number"
-        other = {} if cells == own else {"own": own}
-        return Words(self._words)(f"{key}_other" if other else key, unit=self.unit, cells=cells, **other)
-
-    def _now_share(self) -> str:
-        """What becomes of what the chosen letter stores."""
+        """What the line on top says: what becomes of what the chosen letter adds."""
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
@@ -208,7 +184,7 @@ class Gates(Explorable):
     def static_picture(self) -> str:
         """The text once; under each letter what is left of a number, and the forget gate."""
         words, text, at = Words(self._words), self.text, self._at
-        description = words("picture", unit=self.unit, text=text, now=self._now_share())
+        description = words("picture", unit=self.unit, text=text, now=self._now())
         picture = Picture(440, 124, words("title"), description)
         column = 432 / max(18, len(text))
         for i, letter in enumerate(text):

@@ -1,13 +1,14 @@
-// Gates: what a letter wrote into the memory of an LSTM's unit, and how long the forget gates let it last.
+// Gates: what a letter adds to the memory of an LSTM, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, KEEPER, nameOf, readable } from "./maths.mjs";
-import { createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
+import { createNetwork, derive, KEEPER, leftOf, nameOf, readable } from "./maths.mjs";
+import { brief, createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
 const SEA = [9, 12]; // in the text of the steps
+const TOLD = [2, 3, 1]; // how many letters after the h each step tells what is left
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -22,11 +23,10 @@ const number = (value, digits) => {
   return value < 0 && Number(text) > 0 ? `(−${text})` : text;
 };
 
-/** Decimals, at least three, with which the printed numbers give the printed sum and its printed last product. */
-export function digitsOf(factors, sum) {
-  for (let digits = 3; digits < 8; digits += 1) {
-    const [a, b, c, d] = factors.map((value) => Number(value.toFixed(digits)));
-    if (plain(a * b + c * d) === plain(sum) && plain(c * d) === plain(factors[2] * factors[3])) return digits;
+/** Decimals, at least two, with which the printed factors give the printed product. */
+export function digitsOf(one, other) {
+  for (let digits = 2; digits < 8; digits += 1) {
+    if (plain(Number(one.toFixed(digits)) * Number(other.toFixed(digits))) === plain(one * other)) return digits;
   }
   return 8;
 }
@@ -45,30 +45,24 @@ export function spokenName(letters, at, t) {
 
 const capital = (text) => text.replace(/^./u, (first) => first.toUpperCase());
 
-/** What the unit holds at up to three spaces, or else at the end: { key, values }. */
-function numbers({ letters, unit, cell, ownCell }) {
-  const spaces = letters.flatMap((letter, i) => (letter === " " ? [i] : []));
-  const isEnd = spaces.length === 0 || spaces.length > 3;
-  const [cells, own] = [cell, ownCell].map((values) => (isEnd ? values.slice(-1) : spaces.map((i) => values[i])).map((value) => plain(value)).join(", "));
-  return { key: `now_number${isEnd ? "_end" : ""}${cells === own ? "" : "_other"}`, values: { unit, cells, own } };
-}
-
-/** What becomes of what the chosen letter stores, or what the unit holds: { key, values, letter }. */
-export function sentence(model, t) {
-  const { letters, at } = model;
-  if (letters.length < 2) return { key: "now_short", values: {}, letter: letters.length > 0 ? spokenName(letters, at, t) : "" };
-  const letter = spokenName(letters, at, t);
-  if (model.lane === "number") return { ...numbers(model), letter };
-  const { place, share } = fateOf(model);
-  const added = plain(model.written[at]);
+/** What becomes of what the chosen letter adds: { key, values, letter }. */
+export function sentence({ letters, at, added, left }, t) {
+  const letter = letters.length > 0 ? spokenName(letters, at, t) : "";
+  if (letters.length < 2) return { key: "now_short", values: {}, letter };
+  const place = fateOf(letters, at);
   const key = place === at ? "now_last" : letters[place] === " " ? "now_space" : "now_end";
-  return { key, values: { added, letter: capital(letter), share: shareText(share, t) }, letter };
+  return { key, values: { added: plain(added[at]), letter: capital(letter), share: shareText(left[place - at], t) }, letter };
 }
 
-/** The longest name of a letter that a text has, for the room of its line. */
-export function longestName(letters, t) {
-  return letters.map((_, i) => spokenName(letters, i, t)).reduce((longest, name) => (name.length > longest.length ? name : longest), "");
+/** The longest that the sentence gets, whatever letter and gate: { key, values }. */
+export function longestSentence(letters, t) {
+  const all = letters.map((_, at) => sentence({ letters, at, added: letters.map(() => -0.99), left: letters.map(() => 0.999) }, t));
+  return all.reduce((longest, one) => (t(one.key, one.values).length > t(longest.key, longest.values).length ? one : longest));
 }
+
+/** How the number of the unit comes about at the chosen letter, as printed. */
+export const sumOf = ({ at, cell, forget, added }) =>
+  ({ before: at > 0 ? plain(cell[at - 1]) : "0", gate: brief(forget[at]), added: plain(added[at]), cell: plain(cell[at]) });
 
 /** The column of letters under a finger, or the nearest. */
 function nearest(tiles, { clientX, clientY }) {
@@ -82,8 +76,9 @@ function nearest(tiles, { clientX, clientY }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
-  const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest line
-  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }), onLane: () => commit({ lane: model.lane === "share" ? "number" : "share" }) });
+  const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest sentence
+  const sum = element("p", { class: "gates-sum" });
+  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
   const units = createMap(t);
   const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
@@ -125,7 +120,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
-    if (inside !== model.at + 1 || model.lane !== "share") commit({ place: inside, lane: "share" });
+    if (inside !== model.at + 1) commit({ place: inside });
   };
   const setUnit = (unit) => {
     if (unit === model.unit) return;
@@ -191,16 +186,18 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- guided steps ----
   const outcome = (i) => {
-    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place: SPEC.steps[i].state.place }, networkOf(state().weights));
-    return { share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
+    const { place } = SPEC.steps[i].state;
+    const { letters, left, ownForget, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
+    const share = (shares) => shareText(shares[TOLD[i]], t);
+    return { share: share(left), own_share: share(leftOf(ownForget, place - 1)), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
   };
-  // No outcome speaks of the letter that is chosen, nor is it another one in the other lane.
-  const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0, lane: "" }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
+  // No outcome speaks of the letter that is chosen.
+  const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
   keepInView(guided.node, { signal });
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), sum, pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -220,23 +217,24 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = next;
     const { key, values, letter } = sentence(model, t);
     now.set(...emphasised(t.raw(key), values));
-    longest.replaceChildren(...(model.letters.length < 2 ? [] : emphasised(t.raw("now_space"), { added: "−0.99", letter: capital(longestName(model.letters, t)), share: ">99%" })));
+    const { letters, at, unit, input, candidate, added, characters } = model;
+    const isShort = letters.length < 2;
+    const { key: longestKey, values: longestValues } = isShort ? { key, values } : longestSentence(letters, t);
+    longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
+    sum.replaceChildren(...(isShort ? [] : emphasised(t.raw("sum"), sumOf(model))));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     pair.draw(model);
-    const { letters, at, unit, forget, input, candidate, written, cell, characters } = model;
-    moreUnits.hidden = letters.length < 2;
-    if (letters.length < 2 || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
+    moreUnits.hidden = isShort;
+    if (isShort || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
     const { bits, ownBits } = model;
-    perplexity.hidden = letters.length < 2;
+    perplexity.hidden = isShort;
     const blind = 2 ** bits > characters ? [" ", t("blind", { characters })] : model.isOwn ? [] : [" ", t("as_trained", { own: choices(ownBits, t) })];
     perplexity.replaceChildren(...emphasised(t.raw("choices"), { choices: choices(bits, t) }), ...blind);
     shown.hidden = letters.length === 0;
     if (!shown.hidden) {
-      const factors = [forget[at], at > 0 ? cell[at - 1] : 0, input[at], candidate[at]];
-      const digits = digitsOf(factors, cell[at]);
-      const [keeps, before, adds, offered] = factors.map((value) => number(value, digits));
-      shown.textContent = t("shown", { letter, unit, forget: keeps, before: at > 0 ? before : "0", input: adds, candidate: offered, written: plain(written[at]), cell: plain(cell[at]) });
+      const digits = digitsOf(input[at], candidate[at]);
+      shown.textContent = t("shown", { letter, unit, input: input[at].toFixed(digits), candidate: number(candidate[at], digits), added: plain(added[at]) });
     }
     biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
     bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));

@@ -1,6 +1,6 @@
-// What a trained LSTM keeps and forgets while it reads a text: gates, cell, and what is left of what a letter wrote.
+// What a trained LSTM keeps and forgets while it reads a text: gates, cell, and what is left of what a letter adds.
 //
-//   C_t = F_t C_{t-1} + I_t G_t, so of what letter s wrote, I_s G_s, the share F_{s+1} ... F_t is left at letter t.
+//   C_t = F_t C_{t-1} + I_t G_t, so of what letter s adds, I_s G_s, the share F_{s+1} ... F_t is left at letter t.
 import { LSTM } from "../gated.mjs";
 import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
@@ -89,14 +89,14 @@ export function createNetwork(view) {
   };
 }
 
-/** What is left at each place of what one unit wrote at place `from`: shares, 1 at the place itself. */
+/** What is left at each place of what one unit gets at place `from`: shares, 1 at the place itself. */
 export function leftOf(forget, from) {
   const left = [1];
   for (let t = from + 1; t < forget.length; t += 1) left.push(left.at(-1) * forget[t]);
   return left;
 }
 
-/** Units from the one that keeps most of what it wrote at place `from` to the one that keeps least. */
+/** Units from the one that keeps most of what it gets at place `from` to the one that keeps least. */
 export function orderOfUnits(reading, from) {
   const kept = Array.from({ length: reading.numHiddens }, (_, j) => {
     const forget = Array.from({ length: reading.length }, (_, t) => reading.gate("forget", t, j));
@@ -118,14 +118,8 @@ export function rowsOf(order, units, count = 12) {
   return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
-/** The lowest and the highest number of a scale on which `values` and 0 stand, rounded outwards to halves. */
-export function scaleOf(values) {
-  const high = Math.ceil(2 * Math.max(0.1, ...values)) / 2;
-  return [Math.floor(2 * Math.min(0, ...values)) / 2, high];
-}
-
 /** All that the figure shows, from the values of its traits. */
-export function derive({ text, unit, place, bias, gates, lane }, network) {
+export function derive({ text, unit, place, bias, gates }, network) {
   const trained = network.read(text, 0);
   const letters = [...text];
   const held = letters.map((_, i) => (gates[i] ?? -1) >= 0);
@@ -137,12 +131,10 @@ export function derive({ text, unit, place, bias, gates, lane }, network) {
   const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
   const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
-  const cellOf = (from) => letters.map((_, t) => from.cell(t, unit));
-  const [cell, ownCell] = [cellOf(reading), cellOf(trained)];
   const [input, candidate] = [of("input"), of("candidate")];
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, bias, lane, at, forget, ownForget, order, held, isHeld,
+    text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
     left: leftFrom(forget),
     guesses: underNext(reading.guesses),
@@ -151,9 +143,8 @@ export function derive({ text, unit, place, bias, gates, lane }, network) {
     ownRight: right(trained),
     input, candidate,
     output: of("output"),
-    cell, ownCell,
-    written: candidate.map((value, t) => value * input[t]),
-    scale: scaleOf([...cell, ...ownCell]),
+    cell: letters.map((_, t) => reading.cell(t, unit)),
+    added: candidate.map((value, t) => value * input[t]),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,

@@ -3,7 +3,6 @@ import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf } from "./maths.mjs";
 
-const EDGE = 0.12; // of a lane, above and below its scale
 const [ROOM_WIDE, ROOM_NARROW] = [20, 9]; // letters of a line that have room for a number each, and for those of a phone
 
 const fixed = (value) => value.toFixed(3);
@@ -37,30 +36,27 @@ function partsOf(letters) {
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
 export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
 
-/** Where it is told what is left, at the next space or else at the end: { place, share }. */
-export function fateOf({ letters, at, left }) {
+/** Where it is told what is left: at the next space, or else at the end. */
+export function fateOf(letters, at) {
   const space = letters.indexOf(" ", at + 1);
-  const place = space < 0 ? letters.length - 1 : space;
-  return { place, share: left[place - at] };
+  return space < 0 ? letters.length - 1 : space;
 }
 
 /**
- * The text; over each letter the guess that was made for it, under it its gate, and under that a lane: the band of what is
- * left of what the chosen letter added, or the number that the unit holds, a line, as learned dashed.
+ * The text; over each letter the guess that was made for it, under it its gate, and under that the band of what is
+ * left of what the chosen letter adds.
  * `lines` is dragged: a grip for its gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which
  * gate the keys are.
  */
-export function createStrips({ t, signal, onBack, onLane }) {
+export function createStrips({ t, signal, onBack }) {
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
-  const lane = buttonControl({ label: "", class: "d2lrnn-button gates-lane", signal, onPress: onLane });
-  lane.addEventListener("pointerdown", (event) => event.stopPropagation(), { signal }); // no letter is tapped
   const count = element("span", {});
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, back), lines, letterKeys, gateKeys);
-  let [tiles, cells, lanes, faders, grips, shares, guessed] = [[], [], [], [], [], [], []];
+  let [tiles, cells, faders, grips, shares, guessed] = [[], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -71,11 +67,7 @@ export function createStrips({ t, signal, onBack, onLane }) {
     chosen = null;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
-    lanes = letters.map(() => ({
-      own: svg("path", { class: "gates-own-line" }), now: svg("path", {}), dot: svg("path", { class: "gates-dot" }),
-    }));
-    cells = lanes.map(({ own, now, dot }, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, picture("gates-line", own, now, dot)));
-    cells.forEach((cell) => cell.firstChild.setAttribute("viewBox", "0 0 1 1"));
+    cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
     faders = letters.map((_, i) => element("span", { class: "gates-fader" }, element("i", { class: "gates-own" }), cells[i], grips[i], shares[i]));
@@ -92,21 +84,16 @@ export function createStrips({ t, signal, onBack, onLane }) {
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-guesses", guessed, part, "row_guess"),
       row("gates-text-row", tiles, part, "row_text"),
-      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_left"),
+      row("gates-faders", faders, part, "keep", "row_gate", "forget", "left_key"),
     )));
-    lines.querySelector(".gates-faders")?.prepend(lane);
   }
 
   function draw(model, { name, now, nameAt }) {
     const { letters, at, unit, forget, ownForget, left, right, ownRight } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
-    const isShare = model.lane === "share";
-    node.setAttribute("aria-label", `${t(isShare ? "picture" : "picture_number", { unit, text: model.text, now })} ${said}`);
+    node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    node.classList.toggle("is-number", !isShare);
-    lane.textContent = t(`lane_${model.lane}`);
-    lane.setAttribute("aria-label", t("lane_switch", { lane: lane.textContent, other: t(isShare ? "what_number" : "what_share") }));
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
     back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
@@ -118,29 +105,23 @@ export function createStrips({ t, signal, onBack, onLane }) {
     });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
-      tile.classList.toggle("is-before", isShare && i < at);
+      tile.classList.toggle("is-before", i < at);
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
-    const last = fateOf(model).place;
-    const [low, high] = model.scale;
-    const height = (value) => EDGE + ((1 - 2 * EDGE) * (high - value)) / (high - low); // of a number, from the top of the lane
-    lines.style.setProperty("--zero", fixed(height(0)));
+    const last = fateOf(letters, at);
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
-      const isSpace = letters[i] === " ";
-      const isLeft = isShare && (i === at || (i > at && left[i - at - 1] >= 0.01)); // something came as far as this
-      const hasValue = !isShare && isSpace && letters[i - 2] !== " "; // no room after a word of one letter
-      shares[i].textContent = isLeft ? shareText(left[i - at], t) : hasValue ? plain(model.cell[i]) : "";
+      const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
+      shares[i].textContent = isLeft ? shareText(left[i - at], t) : "";
       node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
       node.style.setProperty("--come", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
-      drawNumber(model, height, i);
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
-      fader.classList.toggle("is-fate", isShare ? i === last : hasValue);
-      fader.classList.toggle("is-same", isShare && i > at && shares[i].textContent === shares[i - 1].textContent);
-      fader.classList.toggle("is-wide", isShare && i > at && shares[i].textContent.length > 3); // >99%
-      fader.classList.toggle("is-at", isShare && i === at);
-      const isIdle = isShare ? i <= at || !isLeft : !isSpace;
+      fader.classList.toggle("is-fate", i === last);
+      fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
+      fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
+      fader.classList.toggle("is-at", i === at);
+      const isIdle = i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(i));
@@ -156,15 +137,6 @@ export function createStrips({ t, signal, onBack, onLane }) {
     gateKeys.value = letters.length > 0 ? forget[pointed] : 0;
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
-  }
-  /** The line from half-way to the letter before to half-way to the next, and a dot at a space. */
-  function drawNumber({ letters, cell, ownCell }, height, i) {
-    const { own, now, dot } = lanes[i];
-    const path = (numbers) => [[i - 1, 0], [i, 0.5], [i + 1, 1]].filter(([k]) => k in numbers)
-      .map(([k, x]) => `${x} ${fixed(height((numbers[k] + numbers[i]) / 2))}`).join("L");
-    now.setAttribute("d", `M${path(cell)}`);
-    own.setAttribute("d", `M${path(ownCell)}`);
-    dot.setAttribute("d", letters[i] === " " ? `M.5 ${fixed(height(cell[i]))}h0` : "");
   }
   /** How far a grip goes from shut to open, in pixels. */
   const travel = (i) => cells[i].offsetTop - grips[i].offsetHeight;

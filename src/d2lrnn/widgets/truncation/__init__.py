@@ -14,7 +14,7 @@ __all__ = ["Truncation"]
 
 _SPEC = Spec("truncation")
 _NUM_LETTERS = 12
-_LITTLE = 0.01  # of a message, which hardly teaches
+_LITTLE = 0.01  # of an error, which hardly teaches
 # Of the letter before a closing bracket, the one that opens it.
 _OPENS = {int(letter): place for letter, place in _SPEC.controls["letter"]["opens"].items()}
 
@@ -92,7 +92,7 @@ class Truncation(Explorable):
         return (1 - self.factor) * self.factor**lag if self.reaches[self.letter - 1] > lag else 0.0
 
     def static_sentence(self) -> str:
-        """Whether the message of a closing bracket, its gradient, gets to the opening one; of another, what teaches."""
+        """Whether the error of a closing bracket, its gradient, gets to the opening one; of another, what teaches."""
         words = Words(self._words)
         text = words("text") + words("next")
         cut = words(f"{self.way}_one" if self.tau == 1 else self.way, tau=self.tau)
@@ -105,7 +105,7 @@ class Truncation(Explorable):
         return f"{cut} {words('teach', pair=pair, can=can)}"
 
     def static_picture(self) -> str:
-        """Under the letters a message back for each guess, up to its cut and beyond; the chosen guess has a frame."""
+        """Under the letters an error back for each guess, up to its cut and beyond; the chosen guess has a frame."""
         words = Words(self._words)
         picture = Picture(592, 226, words("title"), self.static_sentence())
         left, top, width, height = 60.0, 50.0, 40.0, 14.0

@@ -1,11 +1,11 @@
-// Truncation: a line of text is cut; a guess shows which letters its message teaches, and rows in the fold how it is with all.
+// Truncation: a line of text is cut; a guess shows which letters its error teaches, and rows in the fold how it is with all.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
 import { OPENS, canTeach, derive, openPart, percent, percentKept } from "./maths.mjs";
 import { linePanel, rowsPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-/** What a pair of brackets can teach, or what teaches of another guess's message, as Python says it: keys, and their values. */
+/** What a pair of brackets can teach, or what teaches of another guess's error, as Python says it: keys, and their values. */
 export function sentence(model, t) {
   const { way, tau, chosen } = model;
   const text = t("text") + t("next");
@@ -38,6 +38,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: caption, min: 20 * controls.factor.min, max: Math.round(20 * controls.factor.max), onInput: (place) => set({ factor: place / 20 }), signal,
   });
   memory.node.classList.add("trunc-memory");
+  memory.node.append(element("span", { class: "trunc-ends", "aria-hidden": "true" }, ...[controls.factor.min, controls.factor.max].map((end) => element("span", {}, percent(end)))));
 
   const [near, far, faded] = steps.map(({ state: after }) => derive({ ...state(), ...after }));
   const known = {
@@ -78,7 +79,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
     const shares = { taken: percent(1 - factor), factor: percent(factor) };
-    fading.replaceChildren(...emphasised(`${t.raw("memory")}. ${t.raw("stored")}`, { ...shares, tau }));
+    fading.replaceChildren(...emphasised(`${t.raw("whole")} ${t.raw("stored")}`, { ...shares, tau }));
     mean.replaceChildren(...emphasised(t.raw("mean"), { average: percentKept(model.lost) }));
     price.replaceChildren(...emphasised(t.raw("price"), model));
     caption.replaceChildren(...emphasised(t.raw("memory"), shares));

@@ -18,13 +18,13 @@ export function derive({ tau, way, factor, letter }) {
   };
 }
 
-/** What a letter takes of a message that has come so many letters back. */
+/** What a letter takes of an error that has come so many letters back. */
 export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
 /** The largest of all. */
 export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
 /** Of the guess after a letter that closes a bracket, where it opens: a short pair, and a long one. */
 export const OPENS = Object.fromEntries(Object.entries(SPEC.controls.letter.opens).map(([letter, place]) => [letter - 1, place - 1]));
-/** What the opening bracket gets of the chosen guess's message. */
+/** What the opening bracket gets of the chosen guess's error. */
 export const openPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen - OPENS[chosen] ? partAt(factor, chosen - OPENS[chosen]) : 0);
 const LITTLE = 0.01;
 /** Whether the chosen guess can teach the network to remember that letter: the name of a word. */

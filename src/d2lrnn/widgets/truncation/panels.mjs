@@ -1,11 +1,11 @@
-// A line of text: over it the message that the chosen guess sends back, from which each letter takes a drop; in rows, the messages of all.
+// A line of text: over it the error of the chosen guess on its way back, from which each letter takes a drop; in rows, the errors of all.
 import { dragOn } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
 import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, OPENS, TAUS, handleStops, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
-const LONG = NUM_LETTERS - 1; // the guess that closes the long pair
-const PACE = 70; // milliseconds that the message takes over a letter
+const [SHORT, LONG] = Object.keys(OPENS).map(Number); // the guesses that close the pairs
+const PACE = 70; // milliseconds that the error takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
 /** Arrows and Home, End on a handle: `move` gets -1, 1, or an end. */
@@ -20,7 +20,7 @@ function arrows(node, { move, signal }) {
 
 const within = (value, most, least = 0) => Math.min(most, Math.max(least, value));
 
-/** What is left of a message that sets out at the place `from`, between two places farther left, as a band about a level. */
+/** What is left of an error that sets out at the place `from`, between two places farther left, as a band about a level. */
 function band({ factor, from, right, left, level, height }) {
   if (right <= left) return "";
   const places = Array.from({ length: 2 * (right - left) + 1 }, (_, i) => right - i / 2);
@@ -35,7 +35,7 @@ const PLACES = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, (_, i) => i - LE
 /** The cuts in sight that all guesses share. */
 const fences = ({ way, tau }) => PLACES.filter((place) => way === "windows" && place >= FARTHEST && (NUM_LETTERS - place) % tau === 0);
 
-/** The messages of all guesses, a row for each, and the fences between windows. */
+/** The errors of all guesses, a row for each, and the fences between windows. */
 export function rowsPanel({ t }) {
   const rows = Array.from({ length: NUM_LETTERS }, () => [svg("path", { class: "trunc-cut" }), svg("path", { class: "trunc-kept" })]);
   const between = svg("path", { class: "trunc-fences" });
@@ -65,7 +65,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const earlier = [...`${t("earlier")} `].slice(-LEFT_SHOWN).map((letter) => element("span", {}, visibleCharacter(letter)));
   const next = element("span", { class: "trunc-letter trunc-next", "aria-hidden": "true" }, t("next"));
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
-  // the chosen guess's message, and what each letter back takes of it
+  // the chosen guess's error, and what each letter back takes of it
   const [kept, cut] = [svg("path", { class: "trunc-kept" }), svg("path", { class: "trunc-cut" })];
   const chevrons = svg("path", { class: "trunc-chevrons" }); // it goes back
   const runs = svg("svg", box(1), kept);
@@ -75,6 +75,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const takes = cells.map(() => element("span"));
   const read = element("span", { class: "trunc-read", hidden: true }, element("span", {}, t("remembered")));
   [read.style.left, read.style.width] = [at(OPENS[LONG] + 0.5), at(LONG + 1 - OPENS[LONG])];
+  const weights = element("span", { class: "trunc-weights", "aria-hidden": "true", hidden: true }, element("span", {}, t("weights")));
+  [weights.style.left, weights.style.width] = [at(SHORT + 1.1), at(OPENS[LONG] - SHORT - 0.6)]; // from what teaches to the other pair
   const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read);
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
@@ -87,7 +89,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, ...lines, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, ...lines, weights, asks, drag, scissors);
 
   let shown = null; // { model, seen, places }: of the handle, for each length
   let held = null; // the scissors in hand
@@ -108,11 +110,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
         [held.x, isDragged] = [along(event), true];
         onTau(nearestTau(wished(), shown.places));
         follow();
-      } else onLetter(guessAt(along(event)));
+      } else choose(along(event));
     },
     end: () => {
       const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
-      if (isTapped) onLetter(guessAt(held.x));
+      if (isTapped) choose(held.x);
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
       draw(shown.model, shown.seen);
@@ -124,6 +126,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
   /** The guess there, or the nearest: the one after the letter before it. */
   const guessAt = (x) => within(Math.floor(x * NUM_LETTERS) - 1, NUM_LETTERS - 1);
+  /** A touch chooses the guess there; on the bracket of the chosen pair it shows again what comes to it. */
+  const choose = (x) => {
+    if (Math.floor(x * NUM_LETTERS) === OPENS[shown.model.chosen]) send();
+    else onLetter(guessAt(x));
+  };
   /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
   const wished = () => within(placeOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.places[0], shown.places.at(-1));
   const placeOf = (tau) => shown.places[TAUS.indexOf(tau)];
@@ -138,7 +145,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
   }, signal });
 
-  /** The message runs back from the ?, a letter takes its drop, and the scissors close. */
+  /** The error runs back from the ?, a letter takes its drop, and the scissors close. */
   function send() {
     if (prefersReducedMotion()) return;
     const { chosen, reaches } = shown.model;
@@ -192,6 +199,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       take.hidden = seen.isRead && i >= OPENS[LONG]; // the arrow is there
     });
     read.hidden = !seen.isRead;
+    weights.hidden = !seen.isRead || chosen !== SHORT;
     const cuts = model.way === "windows" ? fences(model) : [start];
     const handle = Math.max(FARTHEST, placeOf(tau));
     const isBeyond = start < FARTHEST; // the scissors are not at the cut

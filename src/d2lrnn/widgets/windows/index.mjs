@@ -50,8 +50,7 @@ function sentencesOfLines({ averages, carries, memory }, isHidden) {
   const { count, kept: [kept], empty: [empty] } = averages;
   const values = { count, kept: percent(kept), empty: percent(empty) };
   if (!carries && !isHidden && count < MANY && !misleads(averages)) return [["lines_luck", values]];
-  const order = carries ? "on" : "jump";
-  return [[`lines_${order}_${memory}`, values], ...(isHidden ? [] : [[`lines_${order}_${memory}_other`, values]])];
+  return [[`lines_${memory}`, values], ...(isHidden ? [] : [[`lines_${memory}_other`, values]])];
 }
 
 function tooShort(t, model) {
@@ -172,7 +171,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const cut = derive({ ...state(), ...lastStep.before });
       const place = cut.epoch[cut.k][0] + 1;
       const network = networkIn(cut.weights);
-      met = { ...meetingOf(network, cut, place), place, kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
+      met = { ...meetingOf(network, cut, place), place, line: cut.k + 1, kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
     }
     return met;
   };

@@ -141,7 +141,7 @@ function stateAfter(network, text) {
   return network.state;
 }
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** How likely a network that has read `before`, from an empty start, finds each letter of a text after its first. */
 export function chancesOf(network, before, text) {

@@ -1,7 +1,7 @@
 // The pieces of one reader as lines of tinted letters; those of several, or of numbers, in their text; a guess with two memories; the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
+import { cutMinibatch, isApart, lineStarts, mean, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
 
 const LINE = { wide: 38, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -327,15 +327,17 @@ export function arraysPanel({ t, signal }) {
     const { tokens, epoch, k, num_steps } = model;
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
-    shape.textContent = t("caption", { unit: t(model.isText ? "text_one" : "numbers_one") });
+    const [one, many] = model.isText ? ["text_one", "text_many"] : ["numbers_one", "numbers_many"];
+    shape.textContent = [t("caption", { unit: t(one), units: t(many) }), ...(model.batch_size > 1 ? [t("caption_readers")] : [])].join(" ");
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
-    rows.replaceChildren(...epoch[k].map((_, row) => element("div", { class: rowClass(row) },
-      element("p", { class: "win-row-head" },
-        element("span", { class: "win-name" }, t("row", { reader: row + 1 })),
-        element("span", { class: "win-state" }, stateWords(t, model, row))),
-      element("table", { class: "win-table", "aria-label": t("row", { reader: row + 1 }) }, element(
-        "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
-      )))));
+    rows.replaceChildren(...epoch[k].map((_, row) => {
+      const name = t(model.batch_size > 1 ? "row" : "row_alone", { reader: row + 1, k: k + 1 });
+      return element("div", { class: rowClass(row) },
+        element("p", { class: "win-row-head" }, element("span", { class: "win-name" }, name), element("span", { class: "win-state" }, stateWords(t, model, row))),
+        element("table", { class: "win-table", "aria-label": name }, element(
+          "tbody", {}, line("X", X[row].map(visibleToken), false), line("Y", Y[row].map(visibleToken), true),
+        )));
+    }));
     tellSoon();
   };
   return { node, draw };
@@ -448,7 +450,7 @@ const level = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
  */
 export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
-  const memory = element("span", { class: "win-head-memory" }, t("head_memory"));
+  const memory = element("span", { class: "win-head-memory" });
   const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
   const node = element("div", { class: "win-block" }, heads, page);
   const rows = [];
@@ -487,6 +489,7 @@ export function linesPanel({ t, signal, onChoose }) {
     lay();
     const { lines, memory: now } = model;
     node.classList.toggle("win-jumps", !model.carries);
+    memory.textContent = t(now === "kept" ? "head_memory" : "head_line");
     lines.forEach(({ memory: past, text, ...chances }, k) => {
       const row = rows[k];
       row.past.replaceChildren(...(now === "kept" ? visibleSpaces(past.slice(-PAST)) : []));
@@ -524,7 +527,7 @@ export function linesPanel({ t, signal, onChoose }) {
 
 /**
  * A letter and those about it, once for each time that it is read: where its line begins, what has been read since, and how likely it is.
- * `draw({ letters, at, chances, average }, cuts, isFree)`: the cuts, and whether each of them can be dragged. `onAgain()` hears that other cuts are wanted.
+ * `draw({ letters, at, line, chances }, cuts, isFree)`: the cuts, and whether each of them can be dragged. `onAgain()` hears that other cuts are wanted.
  */
 export function meetingsPanel({ t, signal, onAgain }) {
   const key = element("p", { class: "win-met-key", "aria-hidden": "true" },
@@ -533,9 +536,9 @@ export function meetingsPanel({ t, signal, onAgain }) {
   const chance = element("span", {});
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
   const again = buttonControl({ label: t("again"), class: "d2lrnn-button", signal, onPress: onAgain });
-  const average = element("b", { class: "win-chance" });
+  const [ofThese, average] = [element("span", {}), element("b", { class: "win-chance" })];
   const node = element("div", { class: "win-met" }, element("p", { class: "win-met-head" }, head, chance), key, page,
-    element("p", { class: "win-met-foot" }, again, element("span", {}, t("cuts_average")), average));
+    element("p", { class: "win-met-foot" }, again, ofThese, average));
   let met = null;
   let cuts = [];
   let isFree = false;
@@ -561,6 +564,7 @@ export function meetingsPanel({ t, signal, onAgain }) {
       bar.style.width = `${(100 * p).toFixed(2)}%`;
       value.textContent = percent(p);
     });
+    average.textContent = percent(mean(cuts.map((cut) => met.chances[cut])));
     page.setAttribute("aria-valuemax", met.at - 1);
     page.setAttribute("aria-valuenow", cuts[chosen]);
     page.setAttribute("aria-valuetext", t("cut_told", {
@@ -576,30 +580,33 @@ export function meetingsPanel({ t, signal, onAgain }) {
       page.append(...rows.map((row) => row.node));
     }
     const { letters, at } = met;
-    head.textContent = t("cuts_head", { word: letters.slice(letters.lastIndexOf(" ") + 1).join(""), count: cuts.length });
+    head.textContent = t("cuts_head", { letter: letters[at], line: met.line, count: cuts.length });
     chance.textContent = t("cuts_chance", { letter: letters[at] });
-    average.textContent = percent(isFree ? met.average : met.chances[nextCuts[0]]);
+    ofThese.textContent = t("cuts_average", { count: cuts.length });
     page.setAttribute("aria-disabled", String(!isFree));
     for (const each of [again, key.lastChild]) each.style.visibility = isFree ? "" : "hidden"; // their room stays
     write();
+  };
+  const placeAt = (row, { clientX }) => {
+    const { left, width } = rows[row].text.getBoundingClientRect();
+    return ((clientX - left) / width) * met.letters.length;
   };
   const choose = (row, cut) => {
     chosen = Math.min(rows.length - 1, Math.max(0, row));
     if (isFree) cuts[chosen] = Math.min(met.at - 1, Math.max(1, cut));
     write();
   };
-  let held = 0;
+  let held = { row: 0, shift: 0 };
   dragOn(page, {
     signal,
     start: ({ event }) => {
-      const text = event.target.closest(".win-met-text");
-      held = rows.findIndex((row) => row.text === text);
-      return isFree && held >= 0;
+      const row = rows.findIndex(({ node: line }) => line.contains(event.target));
+      if (!isFree || row < 0) return false;
+      // a letter is a place for the cut; from beside the letters it is moved as far as the hand
+      held = { row, shift: event.target.closest(".win-met-text") ? 0 : placeAt(row, event) - cuts[row] };
+      return true;
     },
-    move: ({ event }) => {
-      const { left, width } = rows[held].text.getBoundingClientRect();
-      choose(held, Math.round(((event.clientX - left) / width) * met.letters.length));
-    },
+    move: ({ event }) => choose(held.row, Math.round(placeAt(held.row, event) - held.shift)),
   });
   page.addEventListener("keydown", (event) => {
     const cut = cuts[chosen];
