@@ -72,17 +72,29 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     assert free[1] == pytest.approx(0.41, abs=0.01) and free[-1] - free[1] < 0.001
     assert kept[-1] == pytest.approx(1, abs=0.001)
     for widget, said in (
-        (Clipping(), "Slope limited to 10: the ball comes down in 3 steps."),
-        (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball comes down in 25 steps."),
-        (Clipping(clip=60.0), "Slope limited to 60: the ball flies over the valley and needs 208 steps down."),
-        (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps."),
-        (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball comes down in 10 steps."),
-        (Clipping(letters=20), "Slope limited to 10: the ball jumps to and fro across the valley."),
+        (Clipping(), "Slope limited to 10: the ball reaches the goal in 3 steps."),
+        (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball reaches the goal in 25 steps."),
+        (Clipping(clip=60.0), "Slope limited to 60: the ball flies over the valley and needs 208 steps to the goal."),
+        (Clipping(clip=20.0), "Slope limited to 20: the ball reaches the goal in 4 steps."),
+        (Clipping(clip=30.5), "Slope limited to 30.5: the ball flies over the valley and needs 9 steps to the goal."),
+        (Clipping(clip=32.5), "Slope limited to 32.5: the ball flies over the valley and needs 11 steps to the goal."),
+        (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps to the goal."),
+        (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball reaches the goal in 10 steps."),
+        (Clipping(letters=20), "Slope limited to 10: the ball flies to and fro across the valley."),
+        (
+            Clipping(letters=20, start=1.03, clip=26.0),
+            "Slope limited to 26: the ball flies to and fro across the valley from step 35 on.",
+        ),
     ):
         assert widget.static_sentence() == said
         assert widget.paths[0] != widget.paths[1]
+    later = Clipping(letters=20, start=0.7, clip=0.5)  # it cuts a step that is not drawn
+    assert later.paths[0] == later.paths[1] and later.steps_down == (None, 198)
+    assert later.static_sentence() == "Slope limited to 0.5: the ball needs 198 steps to the goal."
+    late = Clipping(letters=20, start=0.8, clip=70.0).static_sentence()
+    assert late == "The limit 70 cuts no step: the ball flies to and fro across the valley from step 18 on."
     for start, said in (
-        (1.03, "comes down in 2 steps"),
+        (1.03, "reaches the goal in 2 steps"),
         (0.3, "slope is small, the ball needs over 10\u202f000 steps"),
     ):
         widget = Clipping(start=start)

@@ -106,7 +106,8 @@ def test_it_rests_at_what_it_says(widget: Locator) -> None:
     expect(widget.locator(".att-guess")).to_have_text(["f57%n26%the next letter", "f67%n22%the next letter"])
     expect(widget.locator(".att-letter.att-such")).to_have_text("m")  # the one that the line on top names
     expect(widget.locator(".att-line").nth(7)).to_have_class("att-line att-such")  # and its line
-    strong = "(all) => all.map((e) => e.matches('.att-needed, .att-strong'))"  # what the guess needs: a thick line, a full bar
+    # what the guess needs: a thick line, a full bar
+    strong = "(all) => all.map((e) => e.matches('.att-needed, .att-strong'))"
     assert widget.locator(".att-line").evaluate_all(strong) == [False] * 12 + [True] * 3
     assert widget.locator(".att-bars-attention .att-bar").evaluate_all(strong) == [False] * 12 + [True] * 3
     expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()

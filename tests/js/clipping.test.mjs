@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { brief, derive, FEW, lossAt, pathFrom, RATE, signed, slopeAt, slopeIn, stepsDown, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { brief, derive, FEW, goalOf, lossAt, pathFrom, PATIENCE, RATE, runFrom, signed, slopeAt, slopeIn, STEPS, valleyFrom } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
-const CASES = read("./clipping_cases.json");
+const { cases: CASES, grid: GRID } = read("./clipping_cases.json");
 const SPEC = read("../../src/d2lrnn/widgets/clipping/spec.json");
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
@@ -51,9 +51,9 @@ const of = (start, clip, clips = true, letters = FEW) => derive({ start, letters
 
 test("the ball that is not clipped is told alone until steps are clipped", () => {
   const t = translator("en", SPEC.words);
-  assert.equal(told(of(1.13, 10, false), t), "No limit: the ball flies over the valley and needs 1\u202f554 steps down. Try limit 10.");
-  assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball comes down in 3 steps.");
-  assert.equal(told(of(0.7, 10, false), t), "Here the slope is small: with no limit, the ball needs 26 steps.");
+  assert.equal(told(of(1.13, 10, false), t), "No limit: one training step throws the ball over the valley. It needs 1\u202f554 steps to the goal. Try limit 10.");
+  assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball reaches the goal in 3 steps.");
+  assert.equal(told(of(0.7, 10, false), t), "Here the slope is small: with no limit, the ball needs 26 steps to the goal.");
   for (const level of [0, 1]) assert.equal(told(of(level, 10, false), t), told(of(level, 10), t));
 });
 
@@ -72,6 +72,14 @@ test("the loss is that of a state multiplied by one weight at every letter, its 
   }
 });
 
+test("the goal is where the loss is below 0.005, and the valley where it bends upwards", () => {
+  for (const letters of LETTERS) {
+    for (const weight of goalOf(letters)) close(lossAt(weight, letters), 0.005);
+    const [from, at] = [valleyFrom(letters), (weight) => Math.abs(slopeAt(weight, letters))];
+    assert.ok(at(from) > at(from - 1e-4) && at(from) > at(from + 1e-4) && from < goalOf(letters)[0], "nowhere left of the goal is the loss steeper");
+  }
+});
+
 test("with no limit, one step from the wall leads over the valley, and the higher the start, the farther; then it only creeps back", () => {
   let before = 1;
   for (let i = 101; i <= 114; i += 1) {
@@ -79,7 +87,7 @@ test("with no limit, one step from the wall leads over the valley, and the highe
     assert.ok(free[1] < before && free[1] > 0, "in the picture");
     before = free[1];
     assert.ok(free.slice(2).every((weight, k) => weight >= free[k + 1] && weight <= 1), "towards the valley, never beyond it");
-    assert.equal(freeEnd, i <= 108 ? "rest" : "thrown");
+    assert.equal(freeEnd, i <= 105 ? "rest" : "thrown");
   }
   assert.ok(of(1.13, 10).free.slice(2).every((weight, k, all) => weight - (all[k - 1] ?? of(1.13, 10).free[1]) < 1e-4), "stuck");
 });
@@ -87,18 +95,21 @@ test("with no limit, one step from the wall leads over the valley, and the highe
 test("a ball on either side: what clipping makes of it, and the sentence tells how it ends", () => {
   const found = new Set();
   for (let i = 0; i <= 114; i += 2) for (let k = 1; k <= 140; k += 3) {
-    const { start, kept, keptEnd, keptDown, freeDown, freeEnd, cuts, clip } = of(i / 100, k / 2);
+    const { start, free, kept, keptEnd, keptDown, freeDown, freeEnd, cuts, clip } = of(i / 100, k / 2);
     assert.ok(kept.every((weight) => weight >= 0 && weight <= Math.max(1, start)) && kept.length === STEPS + 1, `${start} ${clip}`);
-    assert.equal(keptEnd === "rest", lossAt(kept.at(-1), FEW) < 0.005);
-    if (keptEnd === "rest") kept.forEach((weight, step) => assert.equal(lossAt(weight, FEW) < 0.005, step >= keptDown, "down, it stays"));
+    const flies = start > 1 && Math.min(...kept) < valleyFrom(FEW);
+    assert.equal(keptEnd === "thrown", flies, "however soon it comes back");
+    assert.equal(keptEnd === "rest", !flies && lossAt(kept.at(-1), FEW) < 0.005);
+    if (keptDown !== null && keptDown <= STEPS) kept.forEach((weight, step) => assert.equal(lossAt(weight, FEW) < 0.005, step >= keptDown, "down, it stays"));
     if (keptEnd === "wall") assert.ok(clip < 2 && keptDown <= 27 && cuts, "safe but slow");
-    if (keptEnd === "thrown") assert.ok(clip > 28 && start > 1.08 && kept[1] < 0.81 && (keptDown ?? Infinity) > STEPS);
+    for (const [end, path] of [[keptEnd, kept], [freeEnd, free]]) if (end === "thrown") assert.ok(path[1] < valleyFrom(FEW), "by the first step");
+    if (keptEnd === "thrown") assert.ok(clip > 11 && start > 1.05);
     if (keptEnd === "plateau") assert.ok(kept.every((weight) => Math.abs(slopeAt(weight, FEW)) < 3), "where the slope is small");
     if (start < 0.9 && start > 0 && clip >= 3) assert.ok(!cuts && keptDown === freeDown, "on the plateau, a limit changes nothing");
     found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
   assert.deepEqual([...found].sort(), [
-    "plateau plateau", "rest plateau", "rest rest", "rest wall", "same plateau", "same rest", "same thrown", "thrown rest", "thrown thrown", "thrown wall",
+    "plateau plateau", "rest plateau", "rest rest", "same plateau", "same rest", "same thrown", "thrown rest", "thrown thrown", "thrown wall",
   ]);
 });
 
@@ -110,23 +121,78 @@ test("for 20 letters every step stays in the picture; where the ball does not re
     for (const [path, end, down] of [[free, freeEnd, freeDown], [kept, keptEnd, keptDown]]) {
       assert.ok(path.every((weight) => weight >= 0 && weight <= Math.max(start, 1.06)), `${i} ${k}`);
       const lows = path.map((weight) => lossAt(weight, MANY) < 0.005);
-      assert.equal(end === "rest", down !== null && down <= STEPS);
-      if (end === "rest") lows.forEach((low, step) => assert.equal(low, step >= down, "down, it stays"));
+      assert.equal(end === "rest", down !== null && down <= STEPS && !(start > 1 && Math.min(...path) < valleyFrom(MANY)));
+      if (down !== null && down <= STEPS) lows.forEach((low, step) => assert.equal(low, step >= down, "down, it stays"));
       if (end === "swings") assert.ok(down === null && Math.min(...path) < 1 && Math.max(...path.slice(1)) > 1);
       if (end === "wall") assert.ok(path.every((weight) => weight > 1));
-      if (end === "thrown") assert.ok(path[0] > 1 && path.at(-1) < 1);
+      if (end === "thrown") assert.ok(path[0] > 1 && Math.min(...path) < valleyFrom(MANY));
     }
     if (i % 100 !== 0) found.add(`now_free_${freeEnd}`).add(`now_${cuts ? "kept" : "same"}_${keptEnd}`);
   }
   for (const key of found) assert.ok(key in SPEC.words.en, key);
-  for (const key of ["free_swings", "free_thrown", "kept_rest", "kept_swings", "kept_thrown", "same_swings"]) assert.ok(found.has(`now_${key}`), key);
-  assert.equal(stepsDown(0.5, MANY), null);
+  for (const key of ["free_swings", "free_thrown", "kept_rest", "free_late", "kept_swings", "kept_thrown", "kept_late", "same_swings", "same_late"]) assert.ok(found.has(`now_${key}`), key);
+  assert.equal(runFrom(0.5, MANY).down, null);
+});
+
+test("on a fine grid, the way of the clipped ball is told as Python tells it", () => {
+  for (const { letters, clip, starts, ends } of GRID) {
+    const found = starts.map((start) => {
+      const { cuts, keptEnd, keptDown, keptAcross } = of(start, clip, true, letters);
+      return `${cuts ? "kept" : "same"}_${keptEnd} ${keptDown ?? "-"} ${keptAcross ?? "-"}`;
+    });
+    assert.deepEqual(found, ends, `${letters} letters, limit ${clip}`);
+  }
+});
+
+test("on a fine grid, the reason that is told is true of all the steps that are computed", () => {
+  const t = translator("en", SPEC.words);
+  const ways = new Set();
+  for (const letters of LETTERS) for (let i = 0; i <= 100 * SPEC.controls.letters.highest[LETTERS.indexOf(letters)]; i += 1) for (const clip of [Infinity, 0.5, 1.5, 5, 10, 25, 60]) {
+    const start = i / 100;
+    const isAlone = clip === Infinity;
+    const text = told(of(start, isAlone ? 10 : clip, !isAlone, letters), t);
+    const place = `${letters} letters, start ${start}, limit ${clip}: ${text}`;
+    const [walk, slopes] = [[start], []]; // all the way
+    while (walk.length <= PATIENCE) {
+      slopes.push(slopeAt(walk.at(-1), letters));
+      walk.push(walk.at(-1) - RATE * Math.max(-clip, Math.min(clip, slopes.at(-1))));
+    }
+    const isOut = (weight) => lossAt(weight, letters) >= 0.005;
+    const ups = [...walk.keys()].filter((step) => walk[step - 1] < 1 && walk[step] > 1);
+    const came = walk.findIndex((weight) => !isOut(weight));
+    const stays = came >= 0 && !walk.slice(came).some(isOut);
+    const way = ["is level", "to and fro", "flies over the valley|throws the ball over", "slope is small", "only small steps", "reaches the goal in", "the ball needs"]
+      .find((words) => new RegExp(words).test(text));
+    ways.add(way);
+    if (way === "is level") {
+      assert.equal(walk.at(-1), start, place);
+      continue;
+    }
+    assert.equal(text.includes("cuts no step"), !isAlone && slopes.every((slope) => Math.abs(slope) <= clip), place);
+    const count = text.match(/ (over )?([\d\u202f]+) steps?(?: to the goal)?\./);
+    if (way === "to and fro") {
+      const late = text.match(/from step ([\d\u202f]+) on/);
+      assert.ok(!stays && ups.length > 2 && count === null, place);
+      assert.equal(late === null ? null : Number(late[1].replace("\u202f", "")), ups[0] > STEPS ? ups[0] : null, place);
+      continue;
+    }
+    assert.ok(stays || ups.length === 0, place);
+    assert.equal(count[1] === undefined, stays, place);
+    if (stays) assert.equal(Number(count[2].replace("\u202f", "")), came, place);
+    if (way.startsWith("flies over")) assert.ok(start > 1 && walk[1] < valleyFrom(letters), place);
+    else assert.ok(start < 1 || Math.min(...walk.slice(0, STEPS + 1)) > valleyFrom(letters), place);
+    if (way === "slope is small") assert.ok(start < 1 && !(came <= STEPS && stays) && Math.abs(slopes[0]) < 1.1 && slopes.every((slope) => Math.abs(slope) < 3), place);
+    if (way === "only small steps") assert.ok(walk[STEPS] > 1 && slopes.slice(0, STEPS).every((slope) => slope > clip) && clip < 2, place);
+    if (way === "reaches the goal in") assert.ok(came <= STEPS, place);
+    if (way === "the ball needs") assert.ok(start < 1 && came > STEPS && slopes.some((slope) => Math.abs(slope) > clip), place);
+  }
+  assert.equal(ways.size, 7);
 });
 
 test("the guided steps: what is said to be right is right", () => {
   const [jump, large, letters] = SPEC.steps;
   const words = SPEC.words.en;
-  assert.ok(words.how_note.includes(`slope × ${RATE}`.replaceAll(" ", "\u00a0")) && FEW === LETTERS[0]);
+  assert.equal(FEW, LETTERS[0]);
   for (const { before, state } of [jump, large]) assert.deepEqual([before.start, before.clip, before.letters, state.start, state.letters], [1.13, 10, FEW, 1.13, FEW]);
 
   const { free } = of(jump.state.start, jump.state.clip);
@@ -134,8 +200,10 @@ test("the guided steps: what is said to be right is right", () => {
   assert.deepEqual([slopeAt(free[0], FEW), slopeAt(free[1], FEW)].map(slopeIn), ["72", "0.0033"]);
 
   assert.ok(words.step_2.includes(` ${large.state.clip}?`) && words.step_2_question.includes(`limit of ${large.state.clip}?`));
-  assert.ok(words.step_2_question.includes(`a limit of ${large.before.clip}, the ball comes down`));
+  assert.ok(words.step_2_question.includes(`a limit of ${large.before.clip}, the ball reaches the goal`));
   assert.deepEqual([10, 60, SPEC.controls.clip.min].map((clip) => of(1.13, clip).keptDown), [3, 208, 25]);
+  const lucky = of(large.state.start, large.state.clip / 2);
+  assert.deepEqual([lucky.keptEnd, lucky.keptDown], ["thrown", 9]);
   const thrown = of(large.state.start, large.state.clip);
   assert.ok(thrown.keptEnd === "thrown" && thrown.kept[1] < 1 && large.right === 2);
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from d2lrnn.widgets import Clipping
+from d2lrnn.widgets.clipping import how_it_goes
 
 FILE = Path(__file__).with_name("clipping_cases.json")
 _CASES: tuple[dict[str, Any], ...] = (
     {},
     {"clip": 0.5},
     {"clip": 70.0},
+    {"clip": 20.0},
+    {"clip": 30.5},
     {"clip": 32.5},
     {"start": 1.14, "clip": 60.0},
     {"start": 1.12, "clip": 60.0},
@@ -28,6 +31,10 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"letters": 20, "start": 1.05, "clip": 0.5},
     {"letters": 20, "start": 1.04, "clip": 30.0},
     {"letters": 20, "start": 0.97, "clip": 70.0},
+    {"letters": 20, "start": 0.8},
+    {"letters": 20, "start": 0.8, "clip": 70.0},
+    {"letters": 20, "start": 0.8, "clip": 0.5},
+    {"letters": 20, "start": 1.03, "clip": 60.0},
     {"letters": 20, "start": 0.5},
     {"letters": 20, "start": 1.0},
     {"g_1": 0.0, "g_2": 0.0},
@@ -52,7 +59,16 @@ def text() -> str:
                 "sentence": widget.static_sentence(),
             }
         )
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    grid = []
+    for letters, highest in ((10, 114), (20, 105)):
+        for clip in (0.5, 1.0, 5.0, 10.0, 25.0, 60.0):
+            starts = [i / 100 for i in range(1, highest + 1, 4)]
+            ends = []
+            for start in starts:
+                end, down, across = how_it_goes(start, letters, clip)
+                ends.append(f"{end} {'-' if down is None else down} {'-' if across is None else across}")
+            grid.append({"letters": letters, "clip": clip, "starts": starts, "ends": ends})
+    return json.dumps({"cases": found, "grid": grid}, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

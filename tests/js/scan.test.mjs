@@ -146,7 +146,7 @@ test("after each tick of doubling the scan has twice as many states, the loop on
     }
   }
   const keys = [0, 1, 2, 3, 6, 7].map((step) => sentence(at({ step }))[0]);
-  assert.deepEqual(keys, ["now_start", "now", "now", "now_scan_done", "now_scan_done", "now_end"]);
+  assert.deepEqual(keys, ["now_start", "now_first", "now", "now_scan_done", "now_scan_done", "now_end"]);
   assert.equal(sentence(at({ ...presetValues("sum", 2), step: 1 }))[0], "now_end_few");
 });
 
@@ -225,14 +225,14 @@ test("the figure stays within its width, columns in order and cells apart; each 
     for (const signs of [6, 13, 18]) {
       for (const { numSteps, levels } of SCHEDULES) {
         const places = layoutOf(width, numSteps, levels.length, signs);
-        const { box, cell, mode, boxes, numbers, columns, levels: xs, now, nowBox, height, y, dot } = places;
+        const { box, cell, mode, boxes, numbers, columns, levels: xs, now, nowBox, height, y } = places;
         const name = `${width} ${signs} ${numSteps} ${mode}: ${xs}`;
         assert.equal(numbers, numSteps <= 16);
         assert.equal(boxes, mode === "pairs" || mode === "stacked");
-        const half = mode === "dots" ? dot : cell / 2;
+        const half = cell / 2;
         assert.ok(columns.t + 5 < columns.loop - box / 2 && xs[0] - half > columns.loop + box / 2, name);
-        for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= (boxes ? cell + 13 : mode === "dense" ? cell + 5 : 9), name);
-        assert.ok(xs.at(-1) + half <= (mode === "dots" ? now - nowBox / 2 : width) && now + nowBox / 2 <= width, name);
+        for (let i = 1; i < xs.length; i += 1) assert.ok(xs[i] - xs[i - 1] >= cell + (boxes ? 13 : 5), name);
+        assert.ok(xs.at(-1) + half <= (mode === "small" ? now - nowBox / 2 : width) && now + nowBox / 2 <= width, name);
         assert.ok(y.at(-1) < height && height < 560);
         const model = { numSteps, level: levels.length, walked: numSteps - 1 };
         for (const place of [0, numSteps - 1]) {
@@ -251,7 +251,8 @@ test("steps are printed in the cells of the first figure, on a phone and in the 
   assert.deepEqual([cellText(0.81, -2), cellText(-1.5, 0)], ["×0.81 −2", "×−1.5 +0"]);
   assert.equal(longestCell(model.trace), "×0.81 +3.91".length);
   assert.equal(layoutOf(690, 8, 3, longestCell(model.trace)).mode, "pairs");
-  assert.equal(layoutOf(330, 8, 3, longestCell(model.trace)).mode, "stacked");
+  for (const width of [290, 330, 360]) assert.equal(layoutOf(width, 8, 3, longestCell(model.trace)).mode, "stacked", "on a phone in two lines");
+  assert.deepEqual([layoutOf(330, 16, 4, 13).mode, layoutOf(330, 8, 5, 13).mode, layoutOf(258, 8, 3, 13).mode], ["small", "small", "small"]);
   assert.equal(layoutOf(690, 64, 6, 0).mode, "dense");
 });
 

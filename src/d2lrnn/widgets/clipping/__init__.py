@@ -22,9 +22,12 @@ def _loss(weight: float, letters: int) -> float:
     return (weight**letters - 1) ** 2 / 2
 
 
+def _slope(weight: float, letters: int) -> float:
+    return letters * weight ** (letters - 1) * (weight**letters - 1)
+
+
 def _after(weight: float, letters: int, limit: float) -> float:
-    slope = letters * weight ** (letters - 1) * (weight**letters - 1)
-    return weight - _RATE * max(-limit, min(limit, slope))
+    return weight - _RATE * max(-limit, min(limit, _slope(weight, letters)))
 
 
 def _path(start: float, letters: int, limit: float) -> list[float]:
@@ -35,24 +38,36 @@ def _path(start: float, letters: int, limit: float) -> list[float]:
     return path
 
 
-def _steps_down(start: float, letters: int, limit: float) -> int | None:
-    weight, down = start, None
+def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | None, bool]:
+    """When the ball is at the goal and stays, when it first flies from left to right of it; whether the limit cuts."""
+    weight, down, across, leaves, cuts = start, None, None, False, False
     for step in range(_PATIENCE + 1):
         if _loss(weight, letters) < _RESTS:
             down = step if down is None else down
-        elif down is not None:
-            return None
+        else:
+            leaves = leaves or down is not None
+        cuts = cuts or abs(_slope(weight, letters)) > limit
         before, weight = weight, _after(weight, letters, limit)
+        if across is None and before < 1 < weight:
+            across = step + 1
         if weight == before:
             break
-    return down
+    return None if leaves else down, across, cuts
 
 
-def _end(path: list[float], down: int | None) -> str:
+def how_it_goes(start: float, letters: int, limit: float) -> tuple[str, int | None, int | None]:
+    """Whether the limit cuts a step, and how the ball ends; at which step it is down, and at which it swings."""
+    down, across, cuts = _run(start, letters, limit)
+    end = _end(_path(start, letters, limit), down, across, letters)
+    return f"{'kept' if cuts else 'same'}_{end}", down, across
+
+
+def _end(path: list[float], down: int | None, across: int | None, letters: int) -> str:
     if down is not None and down <= _STEPS:
-        return "rest"
-    if any(before < 1 < after for before, after in pairwise(path)):
-        return "swings"
+        valley = ((letters - 1) / (2 * letters - 1)) ** (1 / letters)  # from here on the loss bends upwards
+        return "thrown" if path[0] > 1 and min(path) < valley else "rest"
+    if down is None and across is not None:
+        return "swings" if across <= _STEPS else "late"
     if path[-1] > 1:
         return "wall"
     return "thrown" if path[0] > 1 else "plateau"
@@ -147,20 +162,21 @@ class Clipping(Explorable):
 
     @property
     def steps_down(self) -> tuple[int | None, int | None]:
-        """How many steps bring the ball down, to a loss that stays below 0.005, not clipped and clipped.
+        """How many steps bring the ball to the goal, a loss that stays below 0.005, not clipped and clipped.
 
-        More than the ten that are drawn, too; None where it is not down after 10,000.
+        More than the ten that are drawn, too; None where it is not there after 10,000.
         """
-        return _steps_down(self._first, self.letters, math.inf), _steps_down(self._first, self.letters, self.clip)
+        return _run(self._first, self.letters, math.inf)[0], _run(self._first, self.letters, self.clip)[0]
 
     def static_sentence(self) -> str:
         """How the clipped ball ends, as the figure says it."""
-        free, kept = self.paths
-        words, down = Words(self._words), self.steps_down[1]
-        key = "none" if self.start in (0, 1) else f"{'same' if free == kept else 'kept'}_{_end(kept, down)}"
+        words = Words(self._words)
+        end, down, across = how_it_goes(self._first, self.letters, self.clip)
+        key = "none" if self.start in (0, 1) else end
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
         steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))
-        return words(f"now_{key}", clip=_brief(self.clip), kept=steps)
+        late = format_number(across or 0, 0)
+        return words(f"now_{key}", clip=_brief(self.clip), kept=steps, late=late)
 
     def static_picture(self) -> str:
         """The loss, and the steps of both balls."""
@@ -175,9 +191,11 @@ class Clipping(Explorable):
         points = [at(i / 400) for i in range(-20, 457)]
         curve = " ".join(f"{x:.1f} {y:.1f}" for x, y in points if y > 0)
         picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
-        for path, name, width, lift in zip(self.paths, ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
+        free, kept = (list(pairwise(path)) for path in self.paths)
+        alone = [step for step in free if step not in kept]  # where both go the same way, one is drawn
+        for steps, name, width, lift in zip((alone, kept), ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
             dashes = {"stroke_dasharray": "7 4"} if name == "blue" else {}
-            for before, after in pairwise(path):
+            for before, after in steps:
                 (x, y), (to_x, to_y) = at(before), at(after)
                 top = max(min(y, to_y) - lift * abs(to_x - x), 4.0)
                 arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"

@@ -1,15 +1,15 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, svg } from "../ui.mjs";
-import { brief, derive, PATIENCE, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { brief, derive, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
-function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, cuts, clip, clips }, t, isFirst = false) {
+function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false) {
   const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "thrown" ? ["now_press"] : [])];
   const keys = slope === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
-  return [keys, { clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t) }];
+  return [keys, { clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t), late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0) }];
 }
 
 /** A number of steps in words. */
@@ -73,22 +73,23 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const how = fold(t("how"), element(
     "div", { class: "clip-how" }, plane.node,
     element(
-      "div", { class: "clip-how-words" }, element("p", {}, t("how_note")),
+      "div", { class: "clip-how-words" }, element("p", {}, t("how_note", { rate: RATE, goal: RESTS, many: formatNumber(PATIENCE, 0) })),
       element("div", { class: "clip-choice", role: "group", "aria-label": t("by") }, ...ways), becomes,
     ),
   ));
 
-  const [jump, far, slow, short, long] = [steps[0].state, steps[1].state, { ...steps[1].state, clip: controls.clip.min }, steps[2].before, steps[2].state]
+  const large = steps[1].state.clip;
+  const [jump, far, near, slow, short, long] = [steps[0].state, ...[large, large / 2, controls.clip.min].map((clip) => ({ ...steps[1].state, clip })), steps[2].before, steps[2].state]
     .map((values) => derive({ ...state(), ...values }));
   const { free } = jump;
   const outcomes = [
     { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(jump.slope), flat: slopeIn(slopeAt(free[1], jump.letters)) },
-    { far: stepsOf(far.keptDown, t), least: brief(controls.clip.min), slow: stepsOf(slow.keptDown, t), clip: brief(jump.clip) },
+    { far: stepsOf(far.keptDown, t), half: brief(near.clip), near: stepsOf(near.keptDown, t), least: brief(slow.clip), slow: stepsOf(slow.keptDown, t) },
     { long: slopeIn(long.slope), short: slopeIn(short.slope), clip: brief(long.clip), kept: stepsOf(long.keptDown, t) },
   ];
   // No outcome speaks of the plane.
   const guided = guidedSteps({
-    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(jump.keptDown, t) }, { fast: stepsOf(short.freeDown, t) }][i], onReset, say, signal,
+    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(jump.keptDown, t) }, { start: brief(short.start), clip: brief(short.clip), fast: stepsOf(short.freeDown, t) }][i], onReset, say, signal,
     set: (values) => {
       loss.mark(false);
       set(values);

@@ -8,7 +8,7 @@ export const RATE = 0.01; // the learning rate
 const { choices, highest: highests } = SPEC.controls.letters;
 export const FEW = choices[0]; // letters
 const HIGHEST = Object.fromEntries(choices.map((letters, i) => [letters, highests[i]])); // starts for so many letters: a step from higher leads out of the picture
-const RESTS = 0.005; // such a loss is told as 0.00: the ball is down
+export const RESTS = 0.005; // such a loss is told as 0.00: the ball is at the goal
 export const PATIENCE = 10_000; // steps after which nobody counts on
 
 /** One weight multiplies the state, 1 at first, at every letter; in the end it should be 1 again. */
@@ -24,23 +24,30 @@ export function pathFrom(start, letters, limit = Infinity) {
   return path;
 }
 
-/** How many steps bring the ball down, where it stays; null where it is not down after PATIENCE. */
-export function stepsDown(start, letters, limit = Infinity) {
-  let [weight, down] = [start, null];
+/** The weights of the goal. */
+export const goalOf = (letters) => [-1, 1].map((sign) => (1 + sign * Math.sqrt(2 * RESTS)) ** (1 / letters));
+/** Where the valley begins: from here on the loss bends upwards. */
+export const valleyFrom = (letters) => ((letters - 1) / (2 * letters - 1)) ** (1 / letters);
+
+/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; and whether the limit cuts any. */
+export function runFrom(start, letters, limit = Infinity) {
+  let [weight, down, across, leaves, cuts] = [start, null, null, false, false];
   for (let step = 0; step <= PATIENCE; step += 1) {
     if (lossAt(weight, letters) < RESTS) down ??= step;
-    else if (down !== null) return null;
+    else leaves ||= down !== null;
+    cuts ||= Math.abs(slopeAt(weight, letters)) > limit;
     const next = after(weight, letters, limit);
+    if (weight < 1 && next > 1) across ??= step + 1;
     if (next === weight) break;
     weight = next;
   }
-  return down;
+  return { down: leaves ? null : down, across, cuts };
 }
 
-/** Where it is after the steps that are drawn: at "rest" in the valley, still on the "wall", or on the "plateau", where a step may have "thrown" it; or it "swings" across the valley. */
-function endOf(path, down) {
-  if (down !== null && down <= STEPS) return "rest";
-  if (path.some((weight, i) => weight > 1 && path[i - 1] < 1)) return "swings";
+/** What the ball does: it comes to "rest" in the valley; in the steps that are drawn it stays on the "wall", or on the "plateau"; one has "thrown" it over the valley; or it "swings" across, or does so "late", after them. */
+function endOf(path, { down, across }, letters) {
+  if (down !== null && down <= STEPS) return path[0] > 1 && Math.min(...path) < valleyFrom(letters) ? "thrown" : "rest";
+  if (down === null && across !== null) return across <= STEPS ? "swings" : "late";
   if (path.at(-1) > 1) return "wall";
   return path[0] > 1 ? "thrown" : "plateau";
 }
@@ -51,15 +58,16 @@ export function derive(state) {
   const highest = HIGHEST[letters];
   const start = Math.min(state.start, highest);
   const [free, kept] = [Infinity, clip].map((limit) => pathFrom(start, letters, limit));
-  const [freeDown, keptDown] = [Infinity, clip].map((limit) => stepsDown(start, letters, limit));
+  const [freeRun, keptRun] = [Infinity, clip].map((limit) => runFrom(start, letters, limit));
   const length = Math.hypot(g_1, g_2);
   const factor = length > clip ? clip / length : 1;
   const clipped = by === "norm" ? [g_1 * factor, g_2 * factor] : [within(g_1, clip), within(g_2, clip)];
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
   return {
-    ...state, start, highest, free, kept, freeEnd: endOf(free, freeDown), keptEnd: endOf(kept, keptDown), cuts: free.some((x, i) => x !== kept[i]),
-    loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)), freeDown, keptDown,
+    ...state, start, highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts,
+    loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)),
+    freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,
   };
 }

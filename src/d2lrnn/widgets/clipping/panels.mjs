@@ -2,7 +2,7 @@
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
 import { element, svg } from "../ui.mjs";
-import { brief, FEW, lossAt, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
+import { brief, FEW, goalOf, lossAt, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
 
 const UNIT = 2.4; // pixels
 const HALF = 72 * UNIT; // the widest limit has room
@@ -197,7 +197,9 @@ const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
 const [BASE, RULER, MARGIN] = [46, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
 const [SKY, TOP] = [28, 6]; // above the highest place of the ball; and no flight goes higher
-const [FLANK, WALL] = [0.85, 1.02]; // weights from here on: words stand beneath the valley, or have no room
+const FLANK = 0.85; // weights from here on: words stand beneath the valley
+const NAMED = { at: 0.84, long: 72 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
+const COUNT = 56; // pixels: half as wide as those words
 const CENTS = 100; // of the ball's weight
 
 /** Why one clips: ten steps down a loss, as they are and clipped. The limit is dragged, and so is the ball. */
@@ -213,17 +215,18 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const track = svg("path", { class: "clip-track" });
   const bar = svg("path", { class: "clip-bar" });
   const [free, kept] = [svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 20 });
-  const rule = svg("text", { class: "clip-text clip-axis-text", x: 12, y: 38 }, t("rule", { rate: RATE }));
-  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("best", { weight }) : String(weight)));
+  const loss = svg("text", { class: "clip-text", x: 12, y: 20 });
+  const rule = svg("text", { class: "clip-text", x: 12, y: 38 }, t("rule", { rate: RATE }));
+  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("goal", { weight }) : String(weight)));
   const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
+  const goal = svg("path", { class: "clip-goal" });
   const fewer = svg("g"); // letters: their loss beside that of more
   const marks = svg("g"); // of an answered step: the slopes at the ball and where the one that is not clipped lands
   let isMarked = false;
   const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 11 }), sideways());
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, curve, loss, rule, ...ticks, name, track, bar, fewer, marks, free, kept, limitText, limit, ball);
+  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, goal, curve, loss, rule, ...ticks, name, track, bar, fewer, marks, free, kept, limitText, limit, ball);
   const node = element("div", { class: "clip-valley-box" }, picture, lettersChoice);
 
   const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
@@ -268,11 +271,11 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
     return `M${number(x(weight) - dx)} ${number(y(lossAt(weight, shown.letters)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
   };
-  /** So many steps of a path, each an arc to where it lands; under the last one, in the ground, how many. */
-  function trail(kind, path, lift, steps, isNumbered) {
+  /** So many steps of a path after the `first` ones, each an arc to where it lands; under the last one, in the ground, how many, unless it is on the wall or at the goal. */
+  function trail(kind, path, lift, steps, isNumbered, first = 0) {
     const parts = [];
     const at = (i) => [x(path[i]), y(lossAt(path[i], shown.letters))];
-    for (let i = 1; i <= steps; i += 1) {
+    for (let i = first + 1; i <= steps; i += 1) {
       const [from, to] = [at(i - 1), at(i)];
       const size = Math.abs(to[0] - from[0]);
       if (size >= 4) {
@@ -285,10 +288,11 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       }
       parts.push(svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
     }
-    if (isNumbered && path[steps] < WALL) {
+    if (isNumbered && path[steps] < goalOf(shown.letters)[0]) {
       const [left, top] = at(steps);
+      const isFree = shown.letters === FEW ? path[steps] < FLANK : left + COUNT < x(NAMED.at) - NAMED.long;
       parts.push(svg("text", {
-        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, width - 52, 52)), y: number(path[steps] < FLANK ? top + 21 : high - BASE + 21),
+        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, x(1) - COUNT, COUNT)), y: number(isFree ? top + 24 : high - BASE + 21),
       }, t("after", { steps: t(steps === 1 ? "steps_one" : "steps_many", { count: steps }) })));
     }
     return parts;
@@ -304,22 +308,26 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       part.setAttribute("d", `${line}H${width}V${high - DEPTHS[i]}H0Z`);
       part.setAttribute("transform", `translate(0 ${DEPTHS[i]})`);
     });
+    const [from, to] = goalOf(letters);
+    goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${high - 22}H${number(x(from))}Z`);
     [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
     ticks.forEach((tick, i) => tick.setAttribute("x", number(x(i / 2))));
     loss.textContent = t("loss_axis", { letters: String(letters).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]) });
     name.setAttribute("x", number(x(0.75)));
 
-    // where both go the same way, two arcs are seen; a ball that is down stays there
-    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && shown.freeEnd !== "swings");
+    // a ball that is down stays there; where both go the same way, the clipped one is drawn
+    const differ = shown.free.findIndex((weight, i) => weight !== shown.kept[i]);
+    const shared = !clips ? 0 : differ < 0 ? STEPS : differ - 1;
+    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && shown.freeEnd !== "swings", shared);
     const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), shown.keptEnd !== "swings");
     free.replaceChildren(...ofFree);
     kept.replaceChildren(...ofKept);
 
     fewer.replaceChildren(...letters === FEW ? [] : [
       svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
-      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(0.66)), y: high - 34 }, t("letters_many", { letters: FEW })),
+      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at)), y: number(y(lossAt(NAMED.at, FEW)) + 15) }, t("letters_many", { letters: FEW })),
     ]);
-    marks.replaceChildren(...!isMarked ? [] : [[start, "end", -18, 20], [shown.free[1], "start", TANGENT + 4, -10]].flatMap(([weight, anchor, right, beneath]) => [
+    marks.replaceChildren(...!isMarked ? [] : [[start, "end", -14, 20], [shown.free[1], "start", TANGENT + 4, -10]].flatMap(([weight, anchor, right, beneath]) => [
       svg("path", { class: "clip-tangent", d: tangent(weight) }),
       svg("text", {
         class: "clip-text clip-slope-text", "text-anchor": anchor, x: number(x(weight) + right), y: number(y(lossAt(weight, letters)) + beneath),

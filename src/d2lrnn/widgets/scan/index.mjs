@@ -86,7 +86,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (ticking.running()) return ticking.stop();
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
-      ticking.run(from, shown.numSteps - 1, { first: 250 }); // a press is answered at once
+      ticking.run(from, isStarted ? shown.numSteps - 1 : 1, { first: 250 }); // answered at once; the first time one round, to look at
     },
   });
   const at = element("b");
@@ -106,13 +106,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const picture = figure({
     t, signal,
-    onMode: (mode) => (circles.textContent = mode === "dots" ? t("hint_circles") : ""),
     onCell: (cell, tapped = false) => {
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
       if (tapped && cell !== null) showHand();
     },
   });
-  const circles = element("span", {});
   const inHand = hand({
     t, signal, controls: SPEC.controls,
     onNumber: (name, value) => set({ [name]: shown[name].map((old, i) => (i === shown.cell?.place ? value : old)) }),
@@ -172,11 +170,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
 
   const rule = trick({ t });
   const race = lanes({ t });
-  const hint = element("span", {});
-  const hintLine = element("p", { class: "d2lrnn-lead scan-hint" }, hint, " ", circles);
+  const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
-  const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), picture.node);
-  const play = element("div", { class: "scan-play" }, rule.node, now.node, raced, element("div", { class: "scan-below" }, hintLine, inHand.node));
+  const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), rule.node, picture.node);
+  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hint, inHand.node));
   // An open step is seen together with the headline and the picture, and where there is room also with the join above them.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
@@ -239,13 +236,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
     };
     hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
-    hintLine.classList.toggle("scan-price", isFilled);
+    hint.classList.toggle("scan-price", isFilled);
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);
     race.draw(model);
     picture.draw(model);
     inHand.draw(model);
+    if (model.cell !== null) play.style.setProperty("--trick-top", `${rule.node.offsetTop}px`);
     books.draw(model);
   };
   return { draw };

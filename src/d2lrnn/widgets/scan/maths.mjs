@@ -127,7 +127,7 @@ export function coneOf({ levels }, { level, place }) {
   return { loop: new Set(), scan, inputs: scan[0] };
 }
 
-const ROUNDING = 1e-9;
+export const ROUNDING = 1e-9;
 
 /** A number for a small box: two places, more where it is tiny, fewer where it is large or short. */
 export function formatValue(value) {

@@ -1,7 +1,7 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
 import { watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
-import { coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
+import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -14,9 +14,9 @@ const [SIGN, LARGE_SIGN] = [6.9, 7.9]; // pixels of a character in a cell, about
 const HEAD_SIGN = 8.4; // of a bold one above a column
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
-const halves = (a, b) => [`×${formatValue(a)}`, `${b < 0 ? "" : "+"}${formatValue(b)}`];
+const halves = (a, b, format) => [`×${format(a)}`, `${b < 0 ? "" : "+"}${format(b)}`];
 /** "×0.81 +2", what a cell does to the state before its steps. */
-export const cellText = (a, b) => halves(a, b).join(" ");
+export const cellText = (a, b, format = formatValue) => halves(a, b, format).join(" ");
 
 /** How many characters the longest step has, in all cells. */
 export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.map((value, s) => cellText(value, b[s]).length)));
@@ -25,8 +25,8 @@ export const longestCell = (trace) => Math.max(...trace.flatMap(({ a, b }) => a.
  * Where everything stands in a figure of `width` pixels, where the step of a cell has up to `signs` characters.
  *
  * `mode`: the scan's cells hold their steps in one line ("pairs"), or one number above the other ("stacked"). Where there
- * is no room for either they are dots, and one more column, at `now`, holds what the level that is reached holds
- * ("dots"). Beyond MOST_NUMBERS time steps nothing is a number ("dense").
+ * is no room for either they are small, and one more column, at `now`, holds what the level that is reached holds
+ * ("small"). Beyond MOST_NUMBERS time steps nothing is a number ("dense").
  */
 export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
@@ -37,19 +37,19 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 20);
   const pair = Math.max(52, Math.min(16, signs) * (wide && few ? LARGE_SIGN : SIGN) + 12);
   const room = (short) => (width - 8 - left - short * numLevels) / (numLevels + 1); // for a cell, with lines so short between
-  const mode = !numbers ? "dense" : room(16) >= pair ? "pairs" : few && room(14) >= 46 ? "stacked" : "dots";
+  const mode = !numbers ? "dense" : room(16) >= pair ? "pairs" : few && room(14) >= 40 ? "stacked" : "small";
   const boxes = mode === "pairs" || mode === "stacked";
-  const cell = { pairs: Math.max(pair, Math.min(1.4 * pair, room(56))), stacked: Math.max(46, Math.min(64, room(20))), dots: 12, dense: Math.min(30, 0.4 * room(0)) }[mode];
-  const whole = width >= 300; // room for a pair at the end
+  const whole = width >= (numLevels > 3 ? 300 : 240); // room for a pair at the end
   const nowBox = whole ? Math.min(pair, 104) : 44;
-  const first = numbers && !boxes ? left + 4 : left + cell / 2;
-  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 17 : width - Math.max(cell / 2, wide ? 46 : 12); // room for "32 rows up"
-  const row = !numbers ? Math.floor(TALL / numSteps) : mode === "stacked" ? 36 : !wide ? 23 : few ? 33 : numSteps <= 12 ? 29 : 20; // whole pixels: no moiré
-  const top = 46;
+  const cell = { pairs: Math.max(pair, Math.min(1.4 * pair, room(56))), stacked: Math.max(40, Math.min(64, room(20))), small: Math.min(24, (0.5 * (width - nowBox - 20 - left)) / numLevels), dense: Math.min(30, 0.4 * room(0)) }[mode];
+  const first = left + cell / 2;
+  const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 20 - cell / 2 : width - Math.max(cell / 2, wide ? 46 : 12); // room for "32 rows up"
+  const row = !numbers ? Math.floor(TALL / numSteps) : mode === "stacked" ? 32 : !wide ? (few ? 30 : 19) : few ? 33 : numSteps <= 12 ? 29 : 20; // whole pixels: no moiré
+  const [top, foot] = mode === "stacked" ? [41, 4] : [46, numbers ? 7 : FOOT];
   return {
-    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + (numbers ? 7 : FOOT),
-    large: few && (mode === "stacked" || wide), levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
-    dot: Math.min(4.5, 0.4 * row), y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
+    wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + foot,
+    apart: row > 20 && mode !== "stacked" ? 6 : 4, large: few && wide && mode !== "stacked", levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
+    y: Array.from({ length: numSteps }, (_, t) => top + row * (t + 0.5)),
   };
 }
 
@@ -59,7 +59,7 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   if (place < 0 || place >= numSteps) return null;
   const reached = places.levels.slice(0, level + 1);
   const columns = [[-1, places.columns.loop], ...reached.map((x, i) => [i, x])];
-  if (places.mode === "dots") columns.push([level, places.now]);
+  if (places.mode === "small") columns.push([level, places.now]);
   const [found] = columns.map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
   if (found[1] > Math.max(50, places.cell / 2) || (found[0] < 0 && place > walked)) return null;
   return { level: found[0], place };
@@ -100,8 +100,7 @@ export const showsFilled = ({ done, numSteps, isPriced }) => isPriced && done.sc
 
 // ---- the picture ----------------------------------------------------------------------------------------------------
 
-const circle = (x, y, r) => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
-/** A box of a dense figure: as thin as its row. */
+/** A box without numbers, as thin as its row. */
 const bar = (x, y, wide, row) => `M${(x - wide / 2).toFixed(1)} ${y - row / 2}h${wide.toFixed(1)}v${row - Math.max(1, Math.round(0.28 * row))}h${(-wide).toFixed(1)}z`;
 
 /** Collects lines and dots by kind, so that the largest figure is a few dozen paths. */
@@ -116,7 +115,7 @@ function strokes(parts) {
 }
 
 function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
-  const { columns, box, y, top, row, height, numbers, boxes, mode, dot } = places;
+  const { columns, box, y, top, row, apart, height, numbers, boxes, mode } = places;
   const { numSteps, levels, level, walked, loop, trace } = model;
   const cone = lit === null ? { loop: new Set(), scan: [], inputs: new Set() } : coneOf(model, lit);
   const parts = [];
@@ -133,47 +132,46 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
   const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
-  const apart = row > 20 ? 6 : 4; // of one box and the next
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - (row - apart) / 2).toFixed(1), width: w.toFixed(1), height: (row - apart).toFixed(1), rx: 4 });
   /** A cell of the scan: its state, or the step that it still is. */
   const stepCell = (atX, s, w, kind, a, b, isState, whole = true) => {
     frame(atX, s, w, kind);
-    const [times, plus] = halves(a, b);
+    const [times, plus] = halves(a, b, formatValue);
     if (isState) text(formatValue(b), atX, y[s], kind, { room: w - 6 });
     else if (mode === "stacked") {
-      text(times, atX, y[s] - 8, kind, { room: w - 6 });
-      text(plus, atX, y[s] + 7, kind, { room: w - 6 });
-    } else text(whole ? `${times} ${plus}` : "…", atX, y[s], `scan-step ${kind}`, { room: w - 10 });
+      text(times, atX, y[s] - 6.5, kind, { room: w - 4 });
+      text(plus, atX, y[s] + 6.5, kind, { room: w - 4 });
+    } else text(whole ? cellText(a, b) : "…", atX, y[s], `scan-step ${kind}`, { room: w - 10 });
   };
-  const half = boxes || !numbers ? places.cell / 2 : dot + 0.5;
-  const small = (atX, s, w) => (numbers ? circle(atX, y[s], dot) : bar(atX, y[s], w, row));
+  const half = places.cell / 2;
+  const small = (atX, s, w) => bar(atX, y[s] + (numbers ? 2 : 0), w, numbers ? 16 : row);
 
   // heads
-  const start = places.levels[0] - (boxes || !numbers ? places.cell / 2 : 4);
+  const start = places.levels[0] - half;
   const between = places.levels[1] - places.levels[0];
   picture.style.setProperty("--scan-hop", `${(-0.6 * between).toFixed(1)}px`);
   const doubles = model.method === "doubling"; // then a column says how many steps its boxes join, else how far they reach
   const longest = doubles ? t("joined", { count: numSteps }) : t("apart", { distance: numSteps });
-  const roomy = between >= HEAD_SIGN * longest.length;
+  const needs = HEAD_SIGN * longest.length;
+  const roomy = between - Math.max(0, places.levels.at(-1) + needs / 2 - width) >= needs; // the last one is moved inside
+  const numbered = doubles ? between >= (places.wide ? 62 : 54) : roomy; // its rounds stand over the columns
   text(t("loop"), columns.loop, 10, "scan-head");
   const inside = (head, i) => Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2); // the figure
-  const numbered = doubles ? between >= 62 : roomy; // its rounds stand over the columns
-  const joins = doubles && !numbered && levels.length > 1;
   text(t(numbered || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
-  if (joins && level > 0) text(t("scan_joined"), Math.max(start + 92, (places.levels[1] + places.levels.at(-1)) / 2), 10, "scan-soft"); // the columns that join
+  if (doubles && !numbered && levels.length > 1) text(t("scan_joined"), Math.max(start + 116, (places.levels[1] + places.levels.at(-1)) / 2), 10, "scan-soft");
   text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
-  if (mode === "dots") text(t("column_now"), places.now, 31, "scan-soft");
+  if (mode === "small") text(t("column_now"), places.now, 31, "scan-soft");
   levels.slice(0, sample === null ? level : 1).forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : "scan-soft";
     const count = Math.min(2 * distance, numSteps);
-    const head = doubles ? roomy ? t("joined", { count }) : numbered ? t("joined_short", { count }) : String(count) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
+    const head = doubles ? (numbered ? t(roomy ? "joined" : "joined_short", { count }) : String(count)) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
     const over = t("round_head", { round: i + 1 });
-    text(head, inside(head, i), 31, kind, { room: between - 3 });
-    if (numbered) text(over, inside(over, i), 10, kind);
+    text(head, inside(head, i), 31, kind, { room: between - 5 });
+    if (numbered) text(over, inside(over, i), 10, kind, { room: between - 5 });
   });
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
@@ -201,10 +199,10 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   });
   if (level === 0 && !opens) { // nobody sees how many columns are to come
     const from = places.levels[0] + half + 26;
-    const end = mode === "dots" ? places.now - places.nowBox / 2 - 26 : width - 8;
+    const end = mode === "small" ? places.now - places.nowBox / 2 - 26 : width - 8;
     for (const at of y) lines.add("scan-line scan-own", `M${(places.levels[0] + half).toFixed(1)} ${at.toFixed(1)}H${from.toFixed(1)}`);
     add("rect", { class: "scan-cover", x: from.toFixed(1), y: top, width: Math.max(1, end - from).toFixed(1), height: row * numSteps, rx: 10 });
-    text("?", (from + end) / 2, top + (row * numSteps) / 2, "scan-cover-sign");
+    t(model.isPriced ? "cover_boxes" : "cover_rounds").split("\n").forEach((line, i) => text(line, (from + end) / 2, top + (row * numSteps) / 2 + 22 * (i - 0.5), "scan-cover-sign"));
   }
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
@@ -240,14 +238,14 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     text(String(numSteps - 1), columns.loop, foot, "scan-level");
     levels.forEach(({ targets }, i) => text(String(targets.length), Math.min(places.levels[i + 1], width - 9), foot, "scan-level scan-filled-count"));
   }
-  if (mode === "dots") {
+  if (mode === "small") {
     const { a, b, from } = trace[level];
     for (let s = 0; s < numSteps; s += 1) stepCell(places.now, s, places.nowBox, kindOf(level, s).replace(" scan-copy", ""), a[s], b[s], from[s] === 0, places.whole);
   }
   if (lit !== null && (numbers || isChosen)) { // of a dense figure the lines end there
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
     const w = lit.level < 0 ? box : places.cell;
-    const [wide, tall] = !numbers ? [w + 8, row + 6] : boxes || lit.level < 0 ? [w + 8, row - 1] : [2 * dot + 9, 2 * dot + 9];
+    const [wide, tall] = [w + 8, numbers ? row - 1 : row + 6];
     add("rect", { class: "scan-hand-mark", x: (atX - wide / 2).toFixed(1), y: (y[lit.place] - tall / 2).toFixed(1), width: wide.toFixed(1), height: tall.toFixed(1), rx: 6 });
   }
   const kinds = { "scan-small": !places.wide, "scan-large": places.large, "scan-dense": !numbers, "scan-filled": showsFilled(model), "scan-lit": lit !== null && (numbers || isChosen), "scan-next": isNext };
@@ -262,7 +260,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
 }
 
 /** The picture: a tap takes a cell in hand, a mouse over it lights up what it was made from, arrow keys walk from cell to cell. */
-export function figure({ t, signal, onCell, onMode }) {
+export function figure({ t, signal, onCell }) {
   const picture = svg("svg", { class: "scan-picture", role: "img" });
   const node = element("div", { class: "scan-figure", tabindex: "0", role: "application", "aria-label": t("figure_keys") }, picture);
   let latest = null;
@@ -274,7 +272,6 @@ export function figure({ t, signal, onCell, onMode }) {
   const draw = (isNext = false) => {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, showsNumbers(latest) ? longestCell(latest.trace) : 0);
-    onMode(places.mode);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null, isNext });
   };
   watchWidth(node, {
@@ -347,7 +344,10 @@ const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
 /** "=" where all numbers are shown in full, else "≈". */
 const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
 
-const isFull = (value) => Math.abs(value - Number(formatValue(value).replace("−", "-"))) < 1e-9;
+/** A number of three digits: so many that a sum of them looks right. */
+const digits = (value) => (Math.abs(value) >= 100 || Math.abs(value) < 0.0005 ? formatValue(value) : String(Number((value * (1 + ROUNDING)).toPrecision(3))).replace("-", "−"));
+/** Of a state; "≈" where it has more. */
+const stateText = (value) => (Math.abs(value - Number(digits(value).replace("−", "-"))) < 1e-9 ? "" : "≈") + digits(value);
 /** The level at which a box was filled: from there on it is copied. */
 function madeAt(levels, { level, place }) {
   let made = level;
@@ -411,16 +411,6 @@ function joinSums({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
 const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
   t("join_state", { a: fine(a), h1: term(h1), plus_b: added(b), h2: fine(h2), equal: equals(a, h1, b, h2) });
 
-/** The way of both numbers of the first box through the next one, as short as in the boxes: [times, plus], each a list of parts of a line. */
-function joinWays({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
-  const end = (value) => element("b", {}, formatValue(value));
-  const factor = a2 < 0 ? `(${formatValue(a2)})` : formatValue(a2);
-  return [
-    [element("span", {}, t("times")), `${formatValue(a1)} × ${factor} ${[a1, a2, a].every(isFull) ? "=" : "≈"} `, end(a)],
-    [element("span", {}, t("plus")), `${formatValue(b1)} → ×${formatValue(a2)} → ${formatValue(b1 * a2)} → ${halves(a2, b2)[1]} → `, end(b)],
-  ];
-}
-
 /** Places `from` to `to` in words: "steps 5–8". */
 export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
 
@@ -445,11 +435,12 @@ export function trick({ t }) {
     const { from, middle, place } = join;
     const isState = join.first === undefined; // one box, from one known state to the next
     const isGiven = from < 0; // and not even that
+    const joined = isState ? null : joinSums(join, t);
     const label = t(...ruleValues(model, t));
-    node.setAttribute("aria-label", isState ? label : `${label} ${t("cell_sums", joinSums(join, t))}`);
+    node.setAttribute("aria-label", isState ? label : `${label} ${t("cell_sums", joined)}`);
     [first, arrows[1], between, arrows[2], oneWay].forEach((e) => (e.hidden = isState));
     [before, arrows[0], next, arrows[3]].forEach((e) => (e.hidden = isGiven));
-    const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : formatValue(h)));
+    const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : stateText(h)));
     [[before, h0, from], [between, h1, middle], [after, h2, place], [again[0], h0], [again[1], h2]].forEach(([state, h, s]) => {
       state.textContent = h;
       state.dataset.name = s === undefined ? "" : t("state_name", { t: s + 1 }); // once is enough
@@ -457,14 +448,14 @@ export function trick({ t }) {
     });
     const box = (e, pair, start, end, fly = null) => {
       e.dataset.name = stepsInWords(start + 1, end, t);
-      (e.firstElementChild ?? e).textContent = cellText(...pair);
+      (e.firstElementChild ?? e).textContent = cellText(...pair, digits);
       [e, fly].forEach((one) => one?.classList.toggle("trick-joined", end - start > 1));
       if (fly !== null) fly.dataset.text = e.textContent;
     };
     if (!isState) box(first, join.first, from, middle, flies[0]);
     box(next, join.next, middle, place, flies[1]);
     if (!isState) box(both, join.both, from, place);
-    const sums = isGiven ? [] : !isState ? joinWays(join, t) : h0 === "?" || h2 === "?" ? [] : [[stateSum(join, t)]];
+    const sums = isGiven ? [] : !isState ? ["times", "plus"].map((name) => [element("span", {}, t(name)), joined[name]]) : h0 === "?" || h2 === "?" ? [] : [[stateSum(join, t)]];
     lines.forEach((line, i) => line.replaceChildren(...(sums[i] ?? [])));
     node.style.setProperty("--sum-longest", Math.max(...lines.map((line) => line.textContent.length)));
     const [one, two] = [isState ? "" : first.textContent, next.textContent];
@@ -597,11 +588,12 @@ export function lanes({ t }) {
 
 /** The sentence on top: a key of the words, and its values. */
 export function sentence({ step, numSteps, levels, states, done, isAsked = false }) {
-  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length };
+  const values = { ticks: step, steps: numSteps, loop: states.loop, scan: states.scan, levels: levels.length, joins: levels[0].targets.length };
   const isFew = levels.length >= numSteps - 1;
   if (step > 0 && isAsked) return ["now_asks", values]; // the reader may look, and tells it
   if (step === 0 && isAsked) return ["now_question", values];
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
+  if (step === 1 && !done.scan && values.joins > 1) return ["now_first", values];
   return [done.scan ? "now_scan_done" : "now", values];
 }
