@@ -298,7 +298,7 @@ def test_circles_fill_one_after_another_and_lines_at_once(widget: Locator) -> No
 
 STEPS = [
     ("A far q", "attention\u2019s", "fades from circle", ["e45%k36%before: k 72%", "k88%e8%before: 86%"], "q"),
-    ("Usual?", "the RNN\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
+    ("Reach?", "the RNN\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
     ("At once?", "all lines", "15 rounds", ["f57%n26%the next letter", "f67%n22%the next letter"], ""),
 ]
 
@@ -322,7 +322,7 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-guess")).to_have_text(boxes)
     assert widget.locator(".att-bar").evaluate_all(high) > 0
-    if title == "Usual?":
+    if title == "Reach?":
         letters(widget).first.click()
         expect(widget.locator(".att-guess-state")).to_contain_text("40 of")
         expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Your earlier guess")
@@ -353,7 +353,7 @@ def test_an_open_question_stays_where_a_letter_is_pressed(widget: Locator) -> No
 
 def test_a_reset_closes_a_question_where_nothing_else_changes(widget: Locator) -> None:
     before = widget.locator(NOW).inner_text()
-    widget.get_by_role("button", name="Usual?").click()
+    widget.get_by_role("button", name="Reach?").click()
     expect(widget.locator(NOW)).not_to_have_text(before)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)

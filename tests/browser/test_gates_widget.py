@@ -164,12 +164,12 @@ def test_the_sum_at_the_letter_is_the_one_of_python(opened: tuple[Page, Record],
         link(opened[0], **given)
         python = Gates(**given)
         at, read = python._at, {name: values[:, python.unit].tolist() for name, values in python._read().items()}
-        gate = "1" if "gates" in given else f"{read['forget'][at]:.2f}".removeprefix("0")
+        gate = "1" if "gates" in given else f"{read['forget'][at]:.3f}".removeprefix("0")
         before, cell, added = read["cell"][at - 1], read["cell"][at], read["input"][at] * read["candidate"][at]
         told = f"old {signed(before)} \u00d7 gate {gate} + added {signed(added)} ≈ new {signed(cell)}"
         expect(widget.locator(".gates-sum")).to_have_text(told)
     link(opened[0], place=1)
-    first = re.compile(r"^old 0 \u00d7 gate \.25 \+ added (0\.\d\d) ≈ new \1$")
+    first = re.compile(r"^old 0 \u00d7 gate \.248 \+ added (0\.\d\d) ≈ new \1$")
     expect(widget.locator(".gates-sum")).to_have_text(first)
     link(opened[0], text="a")
     expect(widget.locator(".gates-sum")).to_have_text("")

@@ -62,7 +62,7 @@ export function longestSentence(letters, t) {
 
 /** How the number of the unit comes about at the chosen letter, as printed. */
 export const sumOf = ({ at, cell, forget, added }) =>
-  ({ before: at > 0 ? plain(cell[at - 1]) : "0", gate: brief(forget[at]), added: plain(added[at]), cell: plain(cell[at]) });
+  ({ before: at > 0 ? plain(cell[at - 1]) : "0", gate: brief(forget[at], 3), added: plain(added[at]), cell: plain(cell[at]) });
 
 /** The column of letters under a finger, or the nearest. */
 function nearest(tiles, { clientX, clientY }) {
