@@ -105,10 +105,7 @@ CHANGED_LOOKS = """(sheet) => {
 }"""
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_figure_keeps_its_look_where_another_stands_below(opened, tmp_path: Path, name: str) -> None:
-    page, _ = opened
-    show(page, tmp_path, name)
+def keeps_its_look_where_another_stands_below(page: Page) -> None:
     page.evaluate("() => document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
     sheet = Path(widgets.__file__).with_name("base.css").read_text(encoding="utf-8")
     count, changed = page.evaluate(CHANGED_LOOKS, sheet)
@@ -147,6 +144,7 @@ def test_light_over_http_it_mounts_fits_a_narrow_phone_can_be_read_and_reached(
         for control in controls:
             assert control["height"] >= 24 and control["width"] >= 24, control
             assert control["name"] and control["keyboard"], control
+        keeps_its_look_where_another_stands_below(page)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -206,19 +204,21 @@ def as_at_first(page: Page) -> None:
     page.evaluate("() => scrollTo(0, 0)")
 
 
-WITH_LOOKS = [name for name in NAMES if any("look" in step for step in steps_of(name))]
+WITH_STEPS = [name for name in NAMES if steps_of(name)]
 
 
-@pytest.mark.parametrize("name", WITH_LOOKS)
-def test_on_a_phone_what_a_step_asks_about_stands_above_it(
+@pytest.mark.parametrize("name", WITH_STEPS)
+def test_on_a_phone_what_a_step_asks_about_stands_above_it_and_answered_it_folds_away_or_keeps_quiet(
     opened: tuple[Page, Record], tmp_path: Path, name: str
 ) -> None:
     page, _ = opened
-    page.set_viewport_size({"width": 390, "height": 700})
+    low, high = {"width": 390, "height": 700}, {"width": 390, "height": 800}
+    page.set_viewport_size(low)
     page.emulate_media(reduced_motion="reduce")
     page.add_init_script(LATE)
     widget = show(page, tmp_path, name)
     page.evaluate("() => document.body.style.paddingBlock = '100vh'")  # there is a page before and after it
+    question, answers = widget.locator(".d2lrnn-question"), widget.locator(".d2lrnn-answers button")
 
     def whole_in_sight(look: str, when: str) -> None:
         expect(page.locator(look)).to_be_visible()
@@ -228,30 +228,13 @@ def test_on_a_phone_what_a_step_asks_about_stands_above_it(
         assert found["foot"] <= 1, f"{when}, the step is in sight: {found}"
 
     for i, step in enumerate(steps_of(name)):
-        if "look" in step:
-            widget.locator(".d2lrnn-step-title").nth(i).click()
-            whole_in_sight(step["look"], f"step {i + 1} asked")
-            widget.locator(".d2lrnn-answers button").first.click()
-            whole_in_sight(step["look"], f"step {i + 1} answered")
-            as_at_first(page)
-
-
-WITH_STEPS = [name for name in NAMES if steps_of(name)]
-
-
-@pytest.mark.parametrize("name", WITH_STEPS)
-def test_on_a_phone_an_answered_question_keeps_quiet_or_folds_away_and_its_outcome_is_seen_whole(
-    opened: tuple[Page, Record], tmp_path: Path, name: str
-) -> None:
-    page, _ = opened
-    low, high = {"width": 390, "height": 700}, {"width": 390, "height": 800}
-    page.emulate_media(reduced_motion="reduce")
-    widget = show(page, tmp_path, name)
-    question, answers = widget.locator(".d2lrnn-question"), widget.locator(".d2lrnn-answers button")
-    for i in range(len(steps_of(name))):
         widget.locator(".d2lrnn-step-title").nth(i).click()
         expect(question).to_be_visible()
+        if "look" in step:
+            whole_in_sight(step["look"], f"step {i + 1} asked")
         answers.first.click()
+        if "look" in step:
+            whole_in_sight(step["look"], f"step {i + 1} answered")
         expect(widget.locator(".d2lrnn-outcome")).to_be_visible()
         kept = "(e) => e.ariaPressed === 'true' || e.classList.contains('d2lrnn-right')"
         for answer in answers.all():  # what was pressed, and what is right
@@ -268,15 +251,11 @@ def test_on_a_phone_an_answered_question_keeps_quiet_or_folds_away_and_its_outco
 
 
 # The lab's stories end instead, where a run of the reader's own begins (test_training_lab_widget.py).
-@pytest.mark.parametrize("name", [name for name in WITH_STEPS if name != "TrainingLab"])
-def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figure(
-    opened: tuple[Page, Record], tmp_path: Path, name: str
-) -> None:
-    page, _ = opened
-    page.emulate_media(reduced_motion="reduce")
-    widget = show(page, tmp_path, name)
-    outcome = widget.locator(".d2lrnn-outcome")
+WITH_OUTCOMES = [name for name in WITH_STEPS if name != "TrainingLab"]
 
+
+def an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figure(page: Page, widget: Locator) -> None:
+    outcome = widget.locator(".d2lrnn-outcome")
 
     def answered() -> str:
         widget.locator(".d2lrnn-step-title").first.click()
@@ -311,7 +290,7 @@ def test_an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figu
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_told_of_a_link_goes_with_the_state_that_it_shows(
+def test_what_is_told_of_a_link_or_an_outcome_goes_with_the_state_that_it_shows(
     opened: tuple[Page, Record], tmp_path: Path, name: str
 ) -> None:
     page, _ = opened
@@ -346,6 +325,8 @@ def test_what_is_told_of_a_link_goes_with_the_state_that_it_shows(
     widget.get_by_role("button", name="Reset").click()
     expect(told).to_be_empty()
     assert "#" not in page.url, "loaded again, the page begins at the beginning too"
+    if name in WITH_OUTCOMES:
+        an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figure(page, widget)
 
 
 def memory(page: Page) -> dict[str, float]:

@@ -36,6 +36,7 @@ CELLS = [
     "w.word = 'gated'",
     "w.update(word='lstm', probs=[0.8, 0.8, 0.8])",
 ]
+NOTEBOOK = "explorables.ipynb"
 SHOW, PRINT, SET_PROBS, SET_WORD, SET_BOTH = range(len(CELLS))
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -55,6 +56,9 @@ def chapter_cells() -> dict[str, str]:
 
 CHAPTER_CELLS = chapter_cells()
 OWN_CORPUS = 'TrainingLab("own.txt", num_hiddens=16, num_steps=8, batch_size=4, learning_rate=0.02)'
+ALL_CELLS = [*CELLS, *CHAPTER_CELLS.values(), OWN_CORPUS]
+PLACES = {name: len(CELLS) + i for i, name in enumerate(CHAPTER_CELLS)}
+OWN = len(ALL_CELLS) - 1
 
 
 @dataclass
@@ -83,7 +87,7 @@ MOVES = {
     "Scan": Move(re.compile("^Round"), "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
     "TrainingLab": Move("learning rate", "End", "learning_rate", 5.0, 0.01, "4"),
-    "Truncation": Move("Each letter learns from", "End", "factor", 0.95, 0.5, "10"),
+    "Truncation": Move("Each letter gets", "End", "factor", 0.95, 0.5, "10"),
     "Windows": Move("Batch size", "End", "batch_size", 6, 2, "2"),
 }
 
@@ -110,10 +114,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     home = tmp_path_factory.mktemp("lab")
     notebooks = home / "notebooks"
     notebooks.mkdir()
-    for name, sources in (("explorable", CELLS), ("chapters", [*CHAPTER_CELLS.values(), OWN_CORPUS])):
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(notebook, notebooks / f"{name}.ipynb")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ALL_CELLS])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, notebooks / NOTEBOOK)
     (notebooks / "own.txt").write_text("low tide at four and high tide at ten " * 80, encoding="utf-8")
 
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
@@ -158,30 +161,22 @@ def _address(server: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
 
 
 @contextmanager
-def opened(lab: Lab, browser: Browser, name: str, num_cells: int) -> Iterator[Page]:
-    """A notebook in JupyterLab, its kernel connected."""
+def opened(lab: Lab, browser: Browser) -> Iterator[Page]:
+    """The notebook in JupyterLab, its kernel connected."""
     # Not a watched page: that refuses every web socket, and the kernel speaks through one.
     context = browser.new_context(viewport={"width": 1200, "height": 1600}, reduced_motion="reduce")
     outside: list[str] = []
     context.on("request", lambda request: outside.append(request.url) if OUTSIDE.match(request.url) else None)
     context.route(OUTSIDE, lambda route: route.abort())
     page = context.new_page()
-    # A workspace of its own: what another test has left open is not brought back here.
-    page.goto(f"{lab.address}lab/workspaces/{Path(name).stem}/tree/{name}?token={lab.token}")
-    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(num_cells, timeout=START_S * 1000)
+    page.goto(f"{lab.address}lab/tree/{NOTEBOOK}?token={lab.token}")
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(len(ALL_CELLS), timeout=START_S * 1000)
     # A cell that is run before the kernel is connected is dropped without a word. (The notebook's own indicator says
     # "idle" from the first moment.)
     expect(page.locator("#jp-main-statusbar")).to_contain_text("Python 3 (ipykernel) | Idle", timeout=KERNEL_MS)
     yield page
     context.close()
     assert outside == [], "something was asked of the network"
-
-
-# A page takes JupyterLab some five seconds of a core: the tests of a notebook share one, and its kernel.
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, browser: Browser) -> Iterator[Page]:
-    with opened(lab, browser, "explorable.ipynb", len(CELLS)) as page:
-        yield page
 
 
 class Kernel:
@@ -217,14 +212,20 @@ class Kernel:
         self._client.stop_channels()
 
 
+# A page takes JupyterLab some five seconds of a core, a kernel some three: all tests share one. The last closes it.
 @pytest.fixture(scope="module")
 def chapters(lab: Lab, browser: Browser) -> Iterator[tuple[Page, Kernel]]:
-    with opened(lab, browser, "chapters.ipynb", len(CHAPTER_CELLS) + 1) as page:
-        kernel = Kernel(lab.kernel_of("chapters.ipynb"))
+    with opened(lab, browser) as page:
+        kernel = Kernel(lab.kernel_of(NOTEBOOK))
         try:
             yield page, kernel
         finally:
             kernel.close()
+
+
+@pytest.fixture
+def notebook(chapters: tuple[Page, Kernel]) -> Page:
+    return chapters[0]
 
 
 def run_cell(page: Page, index: int) -> Locator:
@@ -273,7 +274,7 @@ def test_python_and_the_reader_see_each_other(notebook: Page) -> None:
         expect(first).to_have_value(str(before + moves))
         expect(first).to_be_focused()
     page.keyboard.type("ddb")
-    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(len(CELLS))
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(len(ALL_CELLS))
     page.keyboard.press("Control+s")
     expect(page.locator(".jp-mod-dirty")).to_have_count(0)
 
@@ -331,8 +332,8 @@ def text_unlike(before: str, widget: Locator) -> str:
 def test_every_explorable_of_the_chapters_is_alive_and_moves_both_ways(chapters: tuple[Page, Kernel]) -> None:
     page, kernel = chapters
     assert CHAPTER_CELLS.keys() == MOVES.keys()
-    for index, name in enumerate(CHAPTER_CELLS):
-        widget, move = show(page, kernel, index), MOVES[name]
+    for name, place in PLACES.items():
+        widget, move = show(page, kernel, place), MOVES[name]
         widget.locator("details").evaluate_all("(folds) => folds.forEach((fold) => { fold.open = true; })")
         assert kernel.value("type(w).__name__") == name
         if move.first:
@@ -384,7 +385,7 @@ def waited_for(page: Page, condition: Callable[[], bool]) -> None:
 
 def test_the_training_lab_trains_with_torch(chapters: tuple[Page, Kernel]) -> None:
     page, kernel = chapters
-    lab = show(page, kernel, list(CHAPTER_CELLS).index("TrainingLab"))
+    lab = show(page, kernel, PLACES["TrainingLab"])
     assert kernel.value("w.engine") == "torch"
     lab.locator(".lab-now-value").wait_for(state="attached", timeout=KERNEL_MS)
     start = kernel.value("w.heldout_perplexity")
@@ -423,7 +424,7 @@ def test_it_learns_a_text_that_the_reader_names_and_stops_when_the_notebook_is_c
 ) -> None:
     page, kernel = chapters
     kernel.run("from d2lrnn.widgets import TrainingLab")
-    lab = show(page, kernel, len(CHAPTER_CELLS))
+    lab = show(page, kernel, OWN)
     kernel.run("own = w")
     lab.get_by_role("button", name="normal").click()
     lab.get_by_role("button", name="Start", exact=True).click()

@@ -2,7 +2,7 @@
 import { element, explorable, formatNumber } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { compared, DEFAULT_TEXT, derive, percent, reason, repair, STAGES } from "./maths.mjs";
+import { compared, derive, percent, reason, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const GLIDE_SECONDS = 1.4; // from one stage of the training to the next
@@ -11,7 +11,6 @@ const OWN = 2; // the step that asks about the reader's own word
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
-  const lead = element("p", { class: "d2lrnn-lead" });
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
@@ -77,18 +76,18 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
     outcome: (i) => {
       const model = derive(state());
-      const { text, before, after, vocab } = model;
+      const { text, before, after } = model;
       if (model.count < 1) return { text, verdict: t("text_short") };
       const toldAt = (place) => tell({ ...model, now: after }, place, t);
-      const { letter, context, bits } = toldAt(model.most);
-      const values = { before: formatNumber(before.rate), after: formatNumber(after.rate), letter, context, bits, p: percent(Math.max(...after.probs[model.most - 1])) };
+      const { letter, context, chance } = toldAt(model.most);
+      const change = 100 * (after.rate / before.rate - 1);
+      const apart = Math.abs(change);
       const right = compared(before.rate, after.rate);
       const because = reason(before.bits, after.bits);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
       return {
-        text, ...values, characters: vocab.length, blind: formatNumber(model.blind),
-        least: formatNumber(Math.min(...before.bits), 1), most: formatNumber(Math.max(...before.bits), 1),
-        verdict: t("verdict", { ...values, why }),
+        text, letter, context, chance, p: percent(Math.max(...after.probs[model.most - 1])),
+        verdict: t("verdict", { change: t(change < 0 ? "lower" : "higher", { percent: formatNumber(apart, apart < 20 ? 1 : 0) }), why }),
         ...(i === OWN && { right }),
       };
     },
@@ -101,7 +100,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     draw(derive(state()));
   });
   const shape = element("div", { class: "d2lrnn-shape map" },
-    lead, now.node, element("div", { class: "map-view" }, map.node, map.detail, training.node), box.node, steps.node, more, footRow({ t, reset, link, say, signal }));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, element("div", { class: "map-view" }, map.node, map.detail, training.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal }));
   shape.style.setProperty("--map-glide", `${GLIDE_SECONDS}s`);
   el.append(shape);
 
@@ -109,7 +108,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const model = playing === null ? given : derive({ ...state(), stage: playing });
     if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return training.draw(model, playing !== null); // a long text takes its time
     shown = model;
-    lead.textContent = t(model.text === DEFAULT_TEXT ? "lead_new" : "lead");
     now.set(...sentenceNodes(model, t));
     map.draw(model);
     training.draw(model, playing !== null);

@@ -6,7 +6,6 @@ import SPEC from "./spec.json" with { type: "json" };
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
-export const BITS_SHOWN = 10; // the room over a letter, unless one costs more; a bit is as high in every text
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
@@ -35,11 +34,10 @@ export function surprises({ model, vocab }, text, known = { bits: [], probs: [],
   return { bits, probs, reader };
 }
 
-/** The place of a sign among all guesses, from 1, and four of them, the likeliest first: the sign is always one of them. */
+/** Four guesses, the likeliest first: a sign that is not one of them takes the last place. */
 export function guesses(probs, sign) {
   const order = [...probs.keys()].sort((a, b) => probs[b] - probs[a]);
-  const rank = order.indexOf(sign) + 1;
-  return { rank, shown: rank <= 4 ? order.slice(0, 4) : [...order.slice(0, 3), sign] };
+  return order.indexOf(sign) < 4 ? order.slice(0, 4) : [...order.slice(0, 3), sign];
 }
 
 /** Totals of some surprisals: { bits, rate, perplexity, bytes }. A coder needs whole bytes. */
@@ -164,7 +162,7 @@ export function derive(state) {
   const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
   return {
     text, stage, count, now, before, after,
-    scale: Math.ceil(Math.max(BITS_SHOWN, ...read.flatMap((name) => [...readBy(network(name), text).bits]))),
+    scale: Math.ceil(Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits]))),
     most, blind: Math.log2(network(stage).vocab.length),
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,

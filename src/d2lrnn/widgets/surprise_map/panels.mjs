@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { bitsByPlace, BRIEF, compared, DEFAULT_TEXT, finding, guesses, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
+import { BRIEF, compared, DEFAULT_TEXT, finding, guesses, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -44,13 +44,12 @@ function contextOf(text, place) {
 export function tell({ text, now, vocab }, place, t) {
   const character = t("by_letter", { character: visibleCharacter(text[place]) });
   const isSpace = text[place] === " ";
-  const b = now.bits[place - 1];
   const sign = vocab.indexOf(text[place]);
-  const { rank, shown } = guesses(now.probs[place - 1], sign);
+  const probs = now.probs[place - 1];
   return {
-    context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, bits: formatNumber(b),
-    surprise: t(`surprise_${sizeOf(b)}`), rank, characters: vocab.length,
-    guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: now.probs[place - 1][index], comes: index === sign })),
+    context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, chance: probability(probs[sign], t),
+    surprise: t(`surprise_${sizeOf(now.bits[place - 1])}`),
+    guesses: guesses(probs, sign).map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
   };
 }
 
@@ -60,10 +59,9 @@ export function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const kinds = element("span", { class: "map-kinds" });
-  const blind = element("span", { class: "map-blind" });
+  const blind = element("p", { class: "map-blind" });
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("p", { class: "map-legend" }, kinds, blind),
+    blind,
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
@@ -105,7 +103,7 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
-  const valueOf = ({ plain, bits }) => t("letter_value", { character: plain, bits });
+  const valueOf = ({ plain, chance, surprise }) => t("letter_value", { character: plain, chance, surprise });
   const drawDetail = () => {
     if (shown.count < 1) {
       detail.replaceChildren(element("p", {}, t("text_short")));
@@ -117,15 +115,14 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.replaceChildren(element("p", {}, t("detail_given", { character: visibleCharacter(shown.text[0]) })));
       return;
     }
-    const { guesses: rows, surprise, context, bits: costs, ...values } = tell(shown, place, t);
+    const { guesses: rows, surprise, context, character: here } = tell(shown, place, t);
     detail.style.setProperty("--map-bits", shown.now.bits[place - 1].toFixed(3));
     detail.replaceChildren(
-      element("p", {}, t("detail", { context })),
+      element("p", {}, t("detail", { context, character: here })),
       element("ul", { class: "map-guesses" }, ...rows.map(({ character, chance, comes }) =>
         element("li", { class: comes ? "map-guess map-comes" : "map-guess" },
           element("b", {}, character), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
-          probability(chance, t), ...(comes ? [t("detail_costs", { bits: costs })] : [])))),
-      element("p", {}, ...emphasised(half(t.raw("detail_comes"), values), { surprise })));
+          probability(chance, t), ...(comes ? [t("detail_comes", { surprise })] : [])))));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
@@ -148,14 +145,10 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
     const { bits } = model.now;
-    blind.hidden = model.count < 1;
-    blind.textContent = t("blind_guess", { characters: model.vocab.length, bits: formatNumber(model.blind) });
+    blind.textContent = t("blind_guess", { characters: model.vocab.length });
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
-    const averages = Object.entries(model.count < 1 ? {} : bitsByPlace(model.text, bits)).filter(([, { count }]) => count > 0);
-    kinds.replaceChildren(...(averages.length < 2 ? [] : [t("kinds"), ...averages.flatMap(([kind, { mean }]) =>
-      [" ", element("span", { class: "map-kind", style: `--map-bits: ${mean.toFixed(3)}` }, ...emphasised(t.raw(`kind_${kind}`), { bits: formatNumber(mean, 1) }))])]));
     letters.forEach((letter, i) => {
       letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
     });
@@ -177,27 +170,25 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
     label: element("span", { class: "d2lrnn-hidden" }, t("training")), min: 0, max: STAGES.length - 1, signal, onInput: (i) => onStage(STAGES[Math.round(i)]),
   });
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
-  const bits = element("b");
-  const choices = element("span");
-  const average = element("p", { class: "map-average" }, element("span", {}, bits, " ", t("average")), " ", choices);
+  const average = element("p", { class: "map-average" });
   const node = element("div", { class: "map-training" }, play, range.node, average);
   /** What a mean surprise is like; above the surprise of a blind guess there are not so many signs to choose among. */
-  const likeness = ({ count, now, blind, vocab }) => {
-    if (count < 1) return "\u00a0";
-    if (Math.round(now.perplexity) > vocab.length) return t(compared(blind, now.rate) === 2 ? "choices_worse" : "choices_blind", { characters: vocab.length });
-    return t("choices", { count: formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
+  const likeness = ({ now, blind, vocab }) => {
+    if (Math.round(now.perplexity) > vocab.length) return [t(compared(blind, now.rate) === 2 ? "choices_worse" : "choices_blind")];
+    return emphasised(t.raw("choices"), { count: formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
   };
+  const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
-    const { count, stage, updates, now } = model;
+    const { count, stage, updates } = model;
     play.textContent = t(isPlaying ? "pause" : "play");
-    bits.textContent = t("bits", { bits: count < 1 ? "–" : formatNumber(now.rate) });
-    choices.textContent = likeness(model);
+    average.replaceChildren(...(count < 1 ? [] : [t("average"), " ", ...likeness(model)]));
     range.input.step = 1;
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
-    STAGES.forEach((name, i) => marks[i].classList.toggle("map-chosen", name === stage));
+    choose(STAGES.indexOf(stage));
   };
   /** The knob between two stages, while it plays. */
   const slide = (at) => {
+    choose(Math.round(at));
     range.input.step = "any";
     range.set(at, range.input.getAttribute("aria-valuetext"));
   };
@@ -207,7 +198,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 1, placeholder: t("text_any"), autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 1, placeholder: t("text"), "aria-label": t("text"), autocomplete: "off", autocapitalize: "off", spellcheck: "false",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
   const lost = element("p", { class: "map-hint", hidden: true }, t("text_lost"));
@@ -219,8 +210,7 @@ export function textBox({ t, signal, onText }) {
   };
   input.addEventListener("input", read, { signal });
   input.addEventListener("compositionend", read, { signal });
-  const node = element("div", { class: "map-own" },
-    element("label", { class: "d2lrnn-control map-label" }, element("span", {}, t("text")), input), hint, lost);
+  const node = element("div", { class: "map-own" }, input, hint, lost);
   const draw = ({ text }) => { // the text of the beginning stands in the picture, the reader's own here too
     if (readable(input.value) !== text) input.value = text === DEFAULT_TEXT ? "" : text;
   };
