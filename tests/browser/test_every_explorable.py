@@ -131,6 +131,26 @@ def test_a_figure_is_no_higher_than_the_frame_that_the_page_of_all_gives_it(
         assert needed <= FRAMES[name] + 1, f"give {name} in book/play.md a height of {-int(-needed // 16)} rem"
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "TrainingLab"])
+def test_on_a_wide_page_of_its_own_a_step_stands_beside_the_figure_all_of_it_in_sight(
+    browser: Browser, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "page.html").write_text(page_of_its_own(getattr(widgets, name)()), encoding="utf-8")
+    with watched_page(browser, width=1280, height=800) as (page, _):
+        page.emulate_media(reduced_motion="reduce")
+        page.goto((tmp_path / "page.html").as_uri())
+        figure = page.locator('.d2lrnn-widget[data-ready="1"]')
+        shape = figure.locator(".d2lrnn-shape").bounding_box()
+        for title in figure.locator(".d2lrnn-step-title").all():
+            title.click()
+            figure.locator(".d2lrnn-answers button").first.click()
+            expect(figure.locator(".d2lrnn-outcome")).to_be_visible()
+            step = figure.locator(".d2lrnn-step").bounding_box()
+            assert shape["x"] + shape["width"] < step["x"] and step["x"] + step["width"] < 1280
+            assert step["y"] + step["height"] < 800
+        assert page.evaluate("() => document.documentElement.scrollWidth") == 1280
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_light_over_http_it_mounts_fits_a_narrow_phone_can_be_read_and_reached(
     opened: tuple[Page, Record], tmp_path: Path, name: str

@@ -22,6 +22,19 @@ _PAGE = """<!DOCTYPE html>
 body {{ margin: 0; }}
 body > main > .d2lrnn-widget {{ min-height: 100vh; margin: 0; border: 0; border-radius: 0; }}
 body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-widest, 52rem) / 2); }}
+@media screen and (min-width: 78rem) {{ /* the steps stand beside the figure, not under the edge of the screen */
+  body > main > .d2lrnn-widget:has(.d2lrnn-shape:not(.lab) > .d2lrnn-steps) {{
+    padding-inline: calc(50% - 37rem) calc(50% - 15rem);
+  }}
+  .d2lrnn-widget .d2lrnn-shape:not(.lab) {{ position: relative; }}
+  .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps {{
+    display: block; position: absolute; inset: 0.8rem auto auto calc(100% + 1.5rem); width: 19rem;
+  }}
+  .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps > .d2lrnn-step-titles {{
+    flex-direction: column; align-items: stretch; padding: 0 0 0.6rem; border: 0;
+  }}
+  .d2lrnn-widget .d2lrnn-shape:not(.lab) .d2lrnn-step-title {{ text-align: start; }}
+}}
 </style>
 <script>
 {{
