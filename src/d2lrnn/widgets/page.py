@@ -28,7 +28,7 @@ body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-wide
   }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) {{ position: relative; }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps {{
-    display: block; position: absolute; inset: 0.8rem auto auto calc(100% + 1.5rem); width: 19rem;
+    display: block; position: absolute; inset: 0.8rem auto auto calc(100% + 1.5rem); width: 19.6rem;
   }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps > .d2lrnn-step-titles {{
     flex-direction: column; align-items: stretch; padding: 0 0 0.6rem; border: 0;

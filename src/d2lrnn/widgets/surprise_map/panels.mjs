@@ -46,10 +46,12 @@ export function tell({ text, now, vocab }, place, t) {
   const isSpace = text[place] === " ";
   const sign = vocab.indexOf(text[place]);
   const probs = now.probs[place - 1];
+  const shown = guesses(probs, sign);
+  const size = sizeOf(now.bits[place - 1]);
   return {
     context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, chance: probability(probs[sign], t),
-    surprise: t(`surprise_${sizeOf(now.bits[place - 1])}`),
-    guesses: guesses(probs, sign).map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
+    surprise: t(`surprise_${shown[0] === sign && size !== "none" ? "first" : size}`),
+    guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
   };
 }
 
