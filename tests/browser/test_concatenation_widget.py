@@ -99,12 +99,12 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     widget = show(page, tmp_path, Concatenation())
     button, code, now = widget.locator(".glue-button"), widget.locator(".glue-code"), widget.locator(".d2lrnn-now")
     result = widget.locator(".glue-sum .glue-name")
-    expect(widget.locator(".glue-r .glue-name")).to_have_text(["", "", "tanh \u2192 state"])
+    expect(widget.locator(".glue-r .glue-name")).to_have_text(["", "", "sum"])
     names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
     expect(names).to_have_text(["X a letter", "H the old state", "W_xhweights for X", "W_hhweights for H"])
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("X gives 0.16, H 1.24: together 1.40. Can one product do it?")
+    expect(now).to_have_text("X gives 0.16, H 1.24: together 1.40. Also in one go?")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
@@ -607,8 +607,8 @@ def test_joined_tables_are_told_of_while_a_hand_still_holds_them(browser: Browse
         assert is_glued(widget)
         page.mouse.up()
         assert set(page.evaluate("[...window.told]")) == {
-            "X gives 0.16, H 1.24|tanh \u2192 state|1.401.40|1.24|two sums",
-            "The tables move, and the numbers stay.|tanh \u2192 state|1.401.40|1.24|two sums",
+            "X gives 0.16, H 1.24|sum|1.401.40|1.24|two sums",
+            "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
             "One ordinary layer gives the same 1.40|= same result|1.401.40|1.40|one sum",
         }
         assert record.errors == []
@@ -805,8 +805,8 @@ def test_sentence_label_result_and_sum_change_together(moving: Page, tmp_path: P
         page.clock.run_for(3000)
         expect(code).to_have_text(BOTH)
         assert set(page.evaluate("[...window.told]")) == {
-            "X gives 0.16, H 1.24|tanh \u2192 state|1.401.40|1.24|two sums",
-            "The tables move, and the numbers stay.|tanh \u2192 state|1.401.40|1.24|two sums",
+            "X gives 0.16, H 1.24|sum|1.401.40|1.24|two sums",
+            "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
             "One ordinary layer gives the same 1.40|= same result|1.401.40|1.40|one sum",
             "Wrong order, but all sizes fit|\u2260 wrong result|1.081.08|1.08|one sum",
             "Both swapped|= same result|1.401.40|1.40|one sum",
