@@ -94,7 +94,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert said(0) == "Attention\u2019s guess reaches back 10 letters, the RNN\u2019s 8. Press the\u00a0q."
+    assert said(0) == "Attention reaches back 10 letters, the RNN 8. Press the\u00a0q to erase it."
     assert said(6) == "Without the\u00a0q, attention guesses e, the RNN still k."
     assert said(5) == "Without that space, both still guess k."
     assert said(11) == "Without that space, the RNN guesses h, attention still k."

@@ -335,7 +335,7 @@ def test_a_step_asks_first_and_shows_then(
     if asked:
         widget.get_by_role("button", name=title).click()
         widget.get_by_role("button", name=title).click()  # closed again, the line on top asks
-        expect(widget.locator(NOW)).to_contain_text(f"Press the\u00a0{asked}.")
+        expect(widget.locator(NOW)).to_contain_text(f"Press the\u00a0{asked} to erase it.")
 
 
 def test_an_open_question_stays_where_a_letter_is_pressed(widget: Locator) -> None:

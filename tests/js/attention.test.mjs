@@ -109,8 +109,8 @@ test("an invitation names the first letter that stands once in the text and chan
     };
     assert.equal(Array.from(text, (_, s) => tips(s)).indexOf(true), such, text);
   }
-  assert.equal(spoken(shown(), t), "Attention’s guess reaches back 3 letters, the RNN’s 8. Press the\u00a0m.");
-  assert.match(spoken(shown({ text: "a" }), t), /reaches back 1 letter, the RNN’s 1\. Press a letter\.$/);
+  assert.equal(spoken(shown(), t), "Attention reaches back 3 letters, the RNN 8. Press the\u00a0m to erase it.");
+  assert.match(spoken(shown({ text: "a" }), t), /reaches back 1 letter, the RNN 1\. Press a letter to erase it\.$/);
 });
 
 test("a far letter decides attention's guess, and not the state's", () => {
