@@ -696,6 +696,20 @@ def test_a_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp_p
     expect(widget.locator(".win-block")).to_be_visible()
 
 
+def test_a_reset_after_numbers_forgets_the_letter_that_was_chosen_before(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, record = opened
+    widget = show(page, tmp_path, Windows())
+    widget.get_by_role("slider", name="Letter in the lines").press("ArrowRight")
+    expect(widget.locator(".win-guesses > p")).to_contain_text("guess 2")
+    control(widget, "Text").select_option("numbers")
+    expect(widget.locator(".win-guesses")).to_be_hidden()
+    widget.get_by_role("button", name="Reset").click()
+    expect(widget.locator(".win-guesses > p")).to_contain_text("first guess")
+    assert record.errors == []
+
+
 def test_every_guess_of_the_piece_can_be_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
     """A pair of bars for each letter; the one that is chosen stands above, with what was read."""
     page, _ = opened

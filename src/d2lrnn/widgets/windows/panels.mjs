@@ -410,7 +410,10 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     every.hidden = guess === null || asLines !== null;
     node.classList.toggle("win-jumps", asLines !== null && !model.carries);
     again.style.visibility = asLines === null || model.carries ? "hidden" : ""; // its room stays
-    if (guess === null) return;
+    if (guess === null) {
+      [chosen, told] = [0, ""];
+      return;
+    }
     const key = JSON.stringify([guess.memory, guess.text, k]);
     if (key !== told) chosen = at;
     told = key;
