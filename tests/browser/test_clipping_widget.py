@@ -146,6 +146,16 @@ def test_a_question_shows_the_first_step_alone_until_its_guess(opened: tuple[Pag
         expect(widget.locator(".clip-valley .clip-landed-full")).to_have_count(10)
 
 
+def test_a_reset_closes_a_question_where_nothing_else_changes(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, Clipping())
+    expect(now(widget)).to_have_text(ALONE)
+    widget.locator(".d2lrnn-step-title").first.click()
+    expect(now(widget)).not_to_have_text(ALONE)
+    widget.get_by_role("button", name="Reset").click()
+    expect(now(widget)).to_have_text(ALONE)
+    expect(widget.locator(".clip-valley .clip-landed-full")).to_have_count(10)
+
+
 def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())

@@ -111,6 +111,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     waits = false;
     how.open = false;
     plane.askToDrag();
+    paint(derive(state())); // a question closes, even where nothing else changes
   });
 
   el.append(element(

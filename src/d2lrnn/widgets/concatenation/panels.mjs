@@ -171,7 +171,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   let widthsOfTexts = {}; // at 1 px: measured again only when `width` changes
   const widthOf = (text) => {
     probe.textContent = text;
-    return probe.getBoundingClientRect().width / 50;
+    const wide = probe.getBoundingClientRect().width / 50;
+    probe.textContent = "";
+    return wide;
   };
   const measure = () => {
     if (width <= 0 || shown === null) return;
