@@ -317,6 +317,8 @@ def test_a_step_asks_first_and_shows_then(
     assert (widget.locator(".att-bar").evaluate_all(high) == 0) == bool(asked), "no bar tells the answer"
     wide = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').width))"
     assert (widget.locator(".att-bars").evaluate_all(wide) == [0, 0]) == bool(asked), "nor the line below them"
+    thick = "" if asked else " Thick lines: those its guess needs."  # said where there are any
+    expect(widget.locator(".att-name-attention > span")).to_have_text(f"Sees all letters at once.{thick}")
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)

@@ -404,8 +404,8 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. It can. No cut is inside “(b)”, so “(b)” teaches the weights to keep “(”. "
-                "The same weights read every letter: they keep the next “(”, too. A cut stops teaching, not reading.",
+                "No. It can. No cut is inside “(b)”, so “(b)” can teach the weights to keep “(”. "
+                "The same weights read the next “(”. A cut stops teaching, not reading.",
             ),
             (
                 "still 0%",

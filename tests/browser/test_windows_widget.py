@@ -600,7 +600,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         "The memory is of another place, so it misleads: 13% on average, not 18%. So after a jump, empty the memory.",
         "Reading on, c has only o before it, every time: 1%."
         f" With jumps it mostly has more: {per_cent(average)} on average."
-        " Best: read on and keep the memory, 52%.",
+        " Better still: read on and keep the memory, 52%.",
     ]
     now_on = "Read on: the memory is emptied before o each time. So c has a chance of 1%."
     now_jumps = f"Jump: a line begins anywhere. Over many, c gets {per_cent(average)} on average."

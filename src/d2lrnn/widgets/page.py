@@ -22,7 +22,7 @@ _PAGE = """<!DOCTYPE html>
 body {{ margin: 0; }}
 body > main > .d2lrnn-widget {{ min-height: 100vh; margin: 0; border: 0; border-radius: 0; }}
 body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-widest, 52rem) / 2); }}
-@media screen and (min-width: 78rem) {{ /* the steps stand beside the figure, not under the edge of the screen */
+@media screen and (min-width: 78rem) {{ /* the steps stand beside the figure, whose 52rem stay, and in sight */
   body > main > .d2lrnn-widget:has(.d2lrnn-shape:not(.lab) > .d2lrnn-steps) {{
     padding-inline: calc(50% - 37rem) calc(50% - 15rem);
   }}

@@ -114,7 +114,7 @@ function half(k, t) {
     }
   };
   const draw = (model) => {
-    const { mean, order, told, effects, text, count } = model;
+    const { mean, order, told, hidesBars, effects, text, count } = model;
     const turns = roundsOf(count)[k];
     const shares = mean ? SHARES[k] : order ? turns.map((turn) => HIGHEST * turn / count) : effects[k];
     const isText = !mean && !order;
@@ -125,7 +125,7 @@ function half(k, t) {
       bar.classList.toggle("att-strong", !isText || shares[s] >= STRONG);
     });
     bars.style.setProperty("--att-reach", String(isText ? reachOf(shares) : 0));
-    const when = mean ? "_mean" : order ? "_order" : told < 0 ? "" : text[told] === " " && k === 0 ? "_told_space" : "_told";
+    const when = mean ? "_mean" : order ? "_order" : told < 0 ? (hidesBars && k === 0 ? "_asked" : "") : text[told] === " " && k === 0 ? "_told_space" : "_told";
     gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { letter: told < 0 ? "" : which(text, told, t) });
     drawGuess(model);
   };

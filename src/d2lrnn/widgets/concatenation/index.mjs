@@ -111,7 +111,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    stage.name(!model.glued ? "new" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance");
+    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance");
     const areMoving = sum.show(pairsNow(), part, model.glued);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));

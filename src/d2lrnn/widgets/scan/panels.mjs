@@ -342,12 +342,12 @@ function fine(value) {
 /** A number that stands after a sign. */
 const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
 /** "=" where all numbers are shown in full, else "≈". */
-const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < 1e-9 && Math.abs(value) < 100) ? "=" : "≈");
+const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < ROUNDING && Math.abs(value) < 100) ? "=" : "≈");
 
 /** A number of three digits: so many that a sum of them looks right. */
 const digits = (value) => (Math.abs(value) >= 100 || Math.abs(value) < 0.0005 ? formatValue(value) : String(Number((value * (1 + ROUNDING)).toPrecision(3))).replace("-", "−"));
 /** Of a state; "≈" where it has more. */
-const stateText = (value) => (Math.abs(value - Number(digits(value).replace("−", "-"))) < 1e-9 ? "" : "≈") + digits(value);
+const stateText = (value) => (Math.abs(value - Number(digits(value).replace("−", "-"))) < ROUNDING ? "" : "≈") + digits(value);
 /** The level at which a box was filled: from there on it is copied. */
 function madeAt(levels, { level, place }) {
   let made = level;
