@@ -61,7 +61,9 @@ FACTS = """() => {
     heard: texts(".trunc-heard"), unheard: texts(".trunc-unheard"), guessed: texts(".trunc-guessed"),
     rows: all(".trunc-all .trunc-kept").map((one) => one.getBBox()).map(({ x, y, width }) => [x, x + width, y]),
     lines: places(".trunc-line-cut:not([hidden])"), scissors: places(".trunc-scissors"),
-    stops: places(".trunc-rail > span"),
+    stops: places(".trunc-stop"), keptBack: texts(".trunc-kept-back"), dots: places(".trunc-dots > .trunc-is-kept"),
+    bracket: all(".trunc-bracket").map((one) => one.getBoundingClientRect())
+      .flatMap(({ left, right }) => [left, right]).map((x) => (x - line.left) / line.width * 12),
   };
 }"""
 
@@ -74,9 +76,14 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
     assert shown["kept"] == [f"{share} teaches"]
     assert f"All 12 guesses: on average {mean} of an error teaches." in shown["more"][0]
-    gets = f"Each letter gets {1 - python.factor:.0%} of what arrives"
-    assert shown["fading"] == [f"100% is the error at \u201c?\u201d. {gets}. Letters stored: {python.tau}."]
-    assert shown["memory"] == [f"{gets} and passes on {python.factor:.0%}"]
+    gets = f"Each letter gets {1 - python.factor:.0%} of what arrives and passes on {python.factor:.0%}"
+    assert shown["fading"] == [f"{gets}. Real errors fade less evenly."]
+    assert shown["memory"] == [f"Each letter passes on {python.factor:.0%}"]
+    assert shown["keptBack"] == [f"kept for the way back: {python.tau}"]
+    begin = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
+    assert shown["bracket"] == pytest.approx([max(-3, begin), begin + python.tau], abs=0.1)
+    kept = [letter + 0.5 for letter in range(max(0, begin), begin + python.tau)]
+    assert shown["dots"] == pytest.approx(kept, abs=0.05)
     steps = 12 if python.way == "windows" else 12 * python.tau
     assert shown["work"][0] == f"Work: {steps} steps back"
     part = python.open_part if place in OPENS else None
@@ -91,10 +98,8 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     levels = [y for *_, y in shown["rows"]]
     assert len(levels) == 12 and levels == sorted(levels)
     assert shown["lines"] == pytest.approx(lines(python, place), abs=0.05)
-    handle = 12 - python.tau if python.way == "windows" else place + 1 - python.tau
-    assert shown["scissors"] == pytest.approx([handle], abs=0.05)
-    if python.way == "windows":  # whichever guess is chosen
-        assert shown["stops"] == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
+    assert shown["scissors"] == pytest.approx([12 - python.tau], abs=0.05)  # whichever guess is chosen
+    assert shown["stops"] == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
     assert shown["guessed"] == [[*"b)\u2423(at\u2423noon)"][place]]
 
 
@@ -157,12 +162,6 @@ def drag(page: Page, widget: Locator, letters: int) -> None:
     page.mouse.up()
 
 
-def sent(widget: Locator, kind: str = "kept") -> list[float]:
-    """What each letter of the way back takes of the error, or would take: the area of its drop, 50% at most."""
-    shares = "(all) => all.map((one) => parseFloat(one.style.getPropertyValue('--trunc-size')) ** 2 / 2)"
-    return widget.locator(f".trunc-is-{kind}").evaluate_all(shares)
-
-
 def cuts(widget: Locator) -> Locator:
     return widget.locator(".trunc-line-cut:not([hidden])")
 
@@ -180,38 +179,30 @@ def test_farther_left_is_farther_back(opened: tuple[Page, Record], tmp_path: Pat
     is_of(widget, Truncation(way=way))
 
 
-def test_the_handle_is_at_the_cut_of_the_guess_where_that_is_the_only_one(
-    opened: tuple[Page, Record], tmp_path: Path
-) -> None:
-    page, _ = opened
-    widget = show(page, tmp_path, Truncation())
-    shares = widget.locator(".trunc-sums").text_content()
-    widget.get_by_text("Other cuts").click()
-    widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
-    is_of(widget, Truncation(way="losses"))
-    expect(cuts(widget)).to_have_count(1)
-    expect(widget.locator(".trunc-sums")).to_have_text(shares)
-    drag(page, widget, 3)
-    assert sent(widget) == pytest.approx([0.128, 0.16, 0.2], abs=1e-4)
-    guess(widget, 7).click()  # its cut is its own, and the scissors are there
-    is_of(widget, Truncation(way="losses", tau=3), 7)
-    drag(page, widget, -3)  # and no drag chooses a guess
-    is_of(widget, Truncation(way="losses", tau=6), 7)
-    widget.locator(".trunc-ways").get_by_role("button", name="Every 6 letters").click()
-    is_of(widget, Truncation(), 7)
-
-
 def test_the_scissors_are_at_the_last_cut_whichever_guess_is_chosen(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    for place in (0, 4, 6, 9):
-        guess(widget, place).click()
-        is_of(widget, Truncation(), place)
-        for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-7, 12), (6, 6)):  # as from the last guess
-            drag(page, widget, letters)
-            is_of(widget, Truncation(tau=tau), place)
+    shares = widget.locator(".trunc-sums").text_content()
+    expect(widget.locator(".trunc-rail > .trunc-name")).to_have_text("cut every")
+    expect(widget.locator(".trunc-stop")).to_have_text([*"12346", "12"])
+    for way, places in (("windows", (0, 4, 6, 9)), ("losses", (LAST, 7))):
+        if way == "losses":  # each guess has a cut of its own
+            widget.get_by_role("button", name="Reset").click()
+            widget.get_by_text("Other cuts").click()
+            widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
+            expect(cuts(widget)).to_have_count(1)
+            expect(widget.locator(".trunc-sums")).to_have_text(shares)
+            expect(widget.locator(".trunc-rail > .trunc-name")).to_have_text("go back")
+        for place in places:
+            guess(widget, place).click()
+            is_of(widget, Truncation(way=way), place)
+            for letters, tau in ((2, 4), (30, 1), (-1, 2), (-1, 3), (-3, 6)):  # and no drag chooses a guess
+                drag(page, widget, letters)
+                is_of(widget, Truncation(tau=tau, way=way), place)
+    widget.locator(".trunc-ways").get_by_role("button", name="Every 6 letters").click()
+    is_of(widget, Truncation(), 7)
 
 
 def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -220,7 +211,7 @@ def test_whatever_is_dragged_the_cut_is_where_it_is_drawn(opened: tuple[Page, Re
     for way in ("windows", "losses"):
         widget = show(page, tmp_path, Truncation(way=way))
         left, letter = grid(widget)
-        stops = [(x - left) / letter for x in middles(widget.locator(".trunc-rail > span"))]
+        stops = [(x - left) / letter for x in middles(widget.locator(".trunc-stop"))]
         assert stops == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
         grip = widget.locator(".trunc-grip")
         x, y = middles(grip)[0], grip.bounding_box()["y"] + 9
@@ -277,13 +268,8 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     left, letter = grid(widget)
     assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     takes = widget.locator(".trunc-taken > span")
-    expect(takes).to_have_text(
-        [*4 * [""], "\u201c(\u201d gets 0%", "", "7%", "8%", "10%", "13%", "16%", "20%", "still remembered"]
-    )
-    assert sent(widget) == pytest.approx([0.2 * 0.8**lag for lag in range(5, -1, -1)], abs=1e-4)
-    beyond = [0.2 * 0.8**lag for lag in range(14, 5, -1)]
-    assert sent(widget, "cut") == pytest.approx(beyond, abs=1e-4)  # 3 before the line
-    assert sum(sent(widget)) == pytest.approx(Truncation().kept[LAST], abs=1e-3)
+    shares = ["7%", "8%", "10%", "13%", "16%", "20%"]
+    expect(takes).to_have_text([*4 * [""], "\u201c(\u201d gets 0%", "", *shares, "same weights"])
     expect(widget.locator(".trunc-before > span")).to_have_text([*"de␣"])  # each of them has its letter
     line = widget.locator(".trunc-letters").bounding_box()
     page.mouse.click(line["x"] + 7 / 12 * line["width"] + 2, line["y"] + 20)  # beside a cut it is a letter, too
@@ -299,11 +285,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(sides.last).to_have_text("67% teaches")
     assert letters.get_attribute("aria-valuetext") == "5 of 12, a: 67% teaches"
     letters.press("Home")
-    # what is cut off lies left of the line
-    expect(sides).to_have_text(["80% cut off", "20% teaches"])
-    assert sent(widget, "cut") == pytest.approx([0.1024, 0.128, 0.16], abs=1e-4)
-    line, part = widget.locator(".trunc-letters").bounding_box(), widget.locator(".trunc-is-cut").last.bounding_box()
-    assert part["x"] + part["width"] < line["x"] + 1 and part["x"] >= widget.bounding_box()["x"]
+    expect(sides).to_have_text(["80% cut off", "20% teaches"])  # what is cut off lies left of the line
     widget.get_by_role("button", name="Reset").click()
     expect(sides).to_have_text(["26% cut off", "74% teaches"])
 
@@ -315,11 +297,12 @@ def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record
     told = (
         ({}, [0, 7, 8, 10, 13, 16, 20]),
         ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
-        ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),
+        ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 12, 25, 50]),  # not more than 100% together
+        ({"factor": 0.95}, [0, 4, 4, 4, 4, 5, 5]),  # the 26% that teach
         ({"letter": 2}, [16, 20]),
         ({"letter": 5}, [8, 10, 13, 16, 20]),
     )
-    look = """() => [...document.querySelectorAll(".trunc-taken > :not(.trunc-read) :is(span, b)")].map((one) => {
+    look = """() => [...document.querySelectorAll(".trunc-taken > :not(.trunc-weights) :is(span, b)")].map((one) => {
       const { left, right } = one.getBoundingClientRect();
       return [one.innerText, left, right];
     })"""
@@ -382,7 +365,7 @@ def test_keys_move_the_cut_and_the_memory(opened: tuple[Page, Record], tmp_path:
     cut.press("Home")
     is_of(widget, Truncation(tau=1))
     widget.get_by_text("Other cuts").click()
-    memory = widget.get_by_label(re.compile("^Each letter gets"))
+    memory = widget.get_by_label(re.compile("^Each letter passes on"))
     expect(widget.locator(".trunc-ends > span")).to_have_text(["50%", "95%"])
     memory.press("Home")
     is_of(widget, Truncation(tau=1, factor=0.5))
@@ -404,13 +387,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. It can. No cut is inside “(b)”, so “(b)” can teach the weights to keep “(”. "
+                "No. It can. A cut every 6 letters leaves “(b)” whole, so “(b)” can teach the weights to keep “(”. "
                 "The same weights read the next “(”. A cut stops teaching, not reading.",
             ),
             (
                 "still 0%",
                 "No. 4.2%: no cut is between the brackets now, but the error fades on the way. "
-                "The price: 12 letters stored, not 6.",
+                "The price: 12 letters are kept for the way back, not 6.",
             ),
             (
                 "almost nothing",
@@ -428,7 +411,6 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
             is_of(widget, Truncation(**states[i]), Truncation(**states[i]).letter - 1)
         after = Truncation(**states[i])
         expect(now(widget)).to_have_text(after.static_sentence())
-        assert sum(sent(widget)) == pytest.approx(after.kept[after.letter - 1], abs=1e-3)
         expect(widget.locator(".trunc-read")).to_be_visible(visible=i == 0)
         expect(widget.locator(".trunc-profits")).to_have_text(["(", ")"] if i == 0 else [])  # the long pair
         expect(widget.locator(".trunc-needed")).to_be_visible()
@@ -441,25 +423,38 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
 
 
 def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The first answer draws it from the opening bracket of the long pair to the closing one, and what teaches it."""
+    """The first answer marks memory from bracket to bracket of the long pair, and what teaches it, while it does."""
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     widget.locator(".d2lrnn-step-title").first.click()
-    weights = widget.locator(".trunc-weights")
+    weights, read = widget.locator(".trunc-weights"), widget.locator(".trunc-read")
     expect(weights).to_be_hidden()
     widget.get_by_role("button", name="yes", exact=True).click()
     expect(weights).to_have_text("same weights")
+    expect(read).to_have_text("still remembered")
     for width in (1000, 320):
         page.set_viewport_size({"width": width, "height": 900})
         left, letter = grid(widget)
         ends = []
-        for part in (".trunc-read", ".trunc-weights"):
-            box = widget.locator(part).bounding_box()
+        for part in (read, weights):
+            box = part.bounding_box()
             ends += [(x - left) / letter for x in (box["x"], box["x"] + box["width"])]
-        assert ends == pytest.approx([4.5, 12.5, 2.1, 4.5], abs=0.1)
+        assert ends == pytest.approx([4.5, 13, 3, 4.5], abs=0.1)
         assert ends[0] < (middles(scissors(widget))[0] - left) / letter < ends[1]
-        foot = weights.bounding_box()["y"] + weights.bounding_box()["height"]  # it ends at the bracket
-        assert foot == pytest.approx(widget.locator(".trunc-letters").bounding_box()["y"], abs=2)
+        letters, top = widget.locator(".trunc-letters").bounding_box(), weights.bounding_box()["y"]
+        assert top - 8 < letters["y"] + letters["height"] <= top  # it ends at the bracket
+        share = widget.locator(".trunc-always > b").last.bounding_box()
+        assert share["x"] + share["width"] < weights.bounding_box()["x"]  # and begins beside the last number
+    scissors(widget).press("Home")  # a cut inside the short pair
+    for place in (1, LAST):
+        guess(widget, place).click()
+        expect(weights).to_be_hidden()
+        expect(read).to_have_text("not taught here")
+        expect(widget.locator(".trunc-profits")).to_have_count(0)
+        expect(widget.locator(".trunc-needed")).to_have_text("“(” gets 0%")
+    scissors(widget).press("ArrowLeft")
+    expect(read).to_have_text("still remembered")
+    expect(widget.locator(".trunc-profits")).to_have_text(["(", ")"])
     guess(widget, 6).click()  # no pair
     expect(weights).to_be_hidden()
 
@@ -478,7 +473,7 @@ def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp
     expect(widget.locator(".trunc-drag")).to_have_text("drag")
     ways, lengths = ("windows", "losses"), (6, 1, 2, 3, 4, 12)
     states = [{"tau": tau, "way": way, "letter": letter} for tau in lengths for way in ways for letter in range(1, 13)]
-    look = """() => [".trunc-drag", ".trunc-rail > span"].map((query) => [...document.querySelectorAll(query)]
+    look = """() => [".trunc-drag", ".trunc-stop"].map((query) => [...document.querySelectorAll(query)]
       .map((one) => one.getBoundingClientRect()).filter(({ width }) => width)
       .map(({ left, right }) => [left, right]))"""
     for width in (1000, 390, 320):
@@ -527,7 +522,7 @@ def test_an_error_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: Pa
       document.querySelector(".trunc-letters").dispatchEvent(key);
       return document.getAnimations().map(({ effect }) => effect.target.className?.baseVal ?? effect.target.className);
     }"""
-    moved = ["", "", "trunc-cut", *5 * ["trunc-drop trunc-is-kept"]]  # the error, the scissors, and five drops
+    moved = [*5 * [""], "trunc-always", "trunc-asks", "trunc-cut", "trunc-first"]  # error, scissors, the ?, shares
     for wish, expected in (("no-preference", moved), ("reduce", [])):
         page.emulate_media(reduced_motion=wish)
         show(page, tmp_path, Truncation())
@@ -556,13 +551,10 @@ def test_a_cut_beyond_the_line_is_said_to_be_there(opened: tuple[Page, Record], 
     expect(kept).to_have_text("93.1% teaches; its cut is farther left")
     expect(cut).to_be_hidden()
     expect(cuts(widget)).to_have_count(0)
-    expect(widget.locator(".trunc-is-cut")).to_have_count(0)
-    expect(widget.locator(".trunc-scissors.trunc-beyond")).to_have_count(1)
-    left, letter = grid(widget)
-    assert middles(scissors(widget)) == pytest.approx([left - 2 * letter], abs=1)  # as far left as there is room
-    drag(page, widget, 2)
+    expect(widget.locator(".trunc-bracket")).to_have_css("border-left-width", "0px")  # nor is the bracket's begin
+    drag(page, widget, 6)
     is_of(widget, Truncation(tau=6, way="losses"), 5)
-    drag(page, widget, -3)  # and back out of sight
+    drag(page, widget, -6)  # and back out of sight
     expect(kept).to_have_text("93.1% teaches; its cut is farther left")
     guess(widget, 9).click()  # two letters before the line, where those are drawn
     expect(kept).to_have_text("93.1% teaches")
@@ -578,26 +570,30 @@ def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_
     expect(widget.locator(".trunc-sum-kept")).to_have_text("74% teaches; cut at the left edge")
     expect(cuts(widget)).to_have_count(1)
     expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that is used is in sight
-    assert sum(sent(widget)) == pytest.approx(Truncation(way="losses").kept[2], abs=1e-3)
     left, letter = grid(widget)
     assert (middles(cuts(widget))[0] - left) / letter == pytest.approx(-3, abs=0.05)
 
 
 def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The lines of the cuts end at the letters: the text itself is not cut."""
+    """The lines of the cuts end over memory, which goes on to the guess and beyond."""
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
-    letters = widget.locator(".trunc-letters").bounding_box()
-    ends = "(all) => all.map((e) => e.getBoundingClientRect().bottom)"
-    for end in cuts(widget).evaluate_all(ends):
-        assert abs(end - letters["y"]) < 2
+    memory, ends = widget.locator(".trunc-reading").bounding_box(), []
+    for end in cuts(widget).evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().bottom)"):
+        ends.append(abs(end - memory["y"]) < 2)
+    assert ends == [True, True]
+    expect(widget.locator(".trunc-reading > .trunc-name")).to_have_text("memory")
+    for width in (1000, 760, 320):  # the name of what it stops is on its first letter
+        page.set_viewport_size({"width": width, "height": 900})
+        name, (left, letter) = widget.locator(".trunc-error").bounding_box(), grid(widget)
+        assert left + 11 * letter < name["x"] and name["x"] + name["width"] < left + 12 * letter
 
 
 def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     for way, place in (("windows", LAST), ("losses", 5)):
         widget = show(page, tmp_path, Truncation(way=way, letter=place + 1))
-        stops = widget.locator(".trunc-rail > span:visible")
+        stops = widget.locator(".trunc-stop")
         for i, tau in ((2, 3), (4, 6), (0, 1), (3, 4)):
             box = stops.nth(i).bounding_box()
             page.mouse.click(box["x"] + 4, box["y"] + 14)  # a finger is larger than a dot

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { FARTHEST, LARGEST_PART, NUM_LETTERS, OPENS, TAUS, canTeach, derive, handleStops, nearestTau, openPart, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, canTeach, derive, isTaught, nearestTau, openPart, partAt, percent, percentKept, wholePercents } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -73,19 +73,15 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  const stops = handleStops("windows", 3); // those of the last guess, whichever is chosen
-  assert.deepEqual(stops, [11, 10, 9, 8, 6, 0]);
-  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((wish) => nearestTau(wish, stops)), [1, 1, 4, 6, 6, 12, 12]);
+  assert.deepEqual(STOPS, [11, 10, 9, 8, 6, 0]);
+  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map(nearestTau), [1, 1, 4, 6, 6, 12, 12]);
 });
 
-test("the handle is at the last cut of the line, whichever guess is chosen", () => {
-  for (let chosen = 0; chosen < NUM_LETTERS; chosen += 1) {
-    const stops = handleStops("windows", chosen);
-    TAUS.forEach((tau, i) => {
-      assert.equal(stops[i], NUM_LETTERS - shown({ tau }).reaches[NUM_LETTERS - 1]);
-      assert.equal(nearestTau(stops[i], stops), tau, "a tap on its own place changes nothing");
-    });
-  }
+test("the handle is at the last guess's cut", () => {
+  TAUS.forEach((tau, i) => {
+    for (const way of SPEC.controls.way.choices) assert.equal(STOPS[i], NUM_LETTERS - shown({ tau, way }).reaches[NUM_LETTERS - 1]);
+    assert.equal(nearestTau(STOPS[i]), tau, "a tap on its own place changes nothing");
+  });
 });
 
 test("the pairs are the brackets of the text", () => {
@@ -93,18 +89,7 @@ test("the pairs are the brackets of the text", () => {
   const line = [...text + next];
   for (const [chosen, opener] of Object.entries(OPENS)) assert.deepEqual([line[opener], line[+chosen + 1]], ["(", ")"]);
   assert.equal(line.filter((letter) => letter === ")").length, Object.keys(OPENS).length);
-});
-
-test("always so many letters back, the handle is at the cut of the guess, or at the left end where that is out of sight", () => {
-  for (let chosen = 0; chosen < NUM_LETTERS; chosen += 1) {
-    const stops = handleStops("losses", chosen);
-    stops.forEach((stop, i) => {
-      const cut = chosen + 1 - TAUS[i];
-      assert.ok(cut >= FARTHEST ? stop === cut : stop < FARTHEST, `${chosen} ${TAUS[i]}`);
-      assert.ok(i === 0 || stop < stops[i - 1], "farther left is farther back");
-      assert.equal(nearestTau(stop, stops), TAUS[i]);
-    });
-  }
+  assert.deepEqual([SHORT, LONG], [1, NUM_LETTERS - 1]);
 });
 
 test("the sentence is of the guess that is chosen, what is spoken also of all twelve", () => {
@@ -123,6 +108,7 @@ test("a closing bracket can teach the opening one where its error gets there", (
     close(openPart(shown({ way, tau, letter: NUM_LETTERS })), tau >= 8 ? 0.2 * 0.8 ** 7 : 0, `${way} ${tau} long`);
   }
   assert.deepEqual([0, 1e-9, 0.0099, 0.01, 0.2].map(canTeach), ["cannot", "hardly", "hardly", "can", "can"]);
+  for (const letter of [2, 7, NUM_LETTERS]) assert.deepEqual(TAUS.map((tau) => isTaught(shown({ tau, letter }))), [false, ...Array(5).fill(true)]);
 });
 
 test("what is sent back, and what for, is said in twenty words, and an answer in thirty-five", () => {
@@ -160,7 +146,6 @@ test("what the letters take is, without cuts, the error", () => {
   close(taken, kept[NUM_LETTERS - 1], "six letters");
   for (const each of [0.5, 0.8, 0.95]) { // one scale: the parts, without end, are 100%
     close(Array.from({ length: 2000 }, (_, lag) => partAt(each, lag)).reduce((sum, part) => sum + part, 0), 1, `${each}`);
-    assert.ok(partAt(each, 0) <= LARGEST_PART);
   }
 });
 
@@ -177,4 +162,16 @@ test("whatever the controls are set to, no number is lost", () => {
 test("shares have as many places as they need", () => {
   assert.deepEqual([0.5, 0.0996, 0.097, 0.0312, 0.003, 0.0004, 1e-7].map(percent), ["50%", "10%", "9.7%", "3.1%", "0.3%", "0.04%", "<0.01%"]);
   assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004, 1e-7].map(percentKept), ["50%", "90%", "96.9%", "99.96%", ">99.99%"]);
+});
+
+test("whole percents make what is said of their sum, and a larger share is never a smaller number", () => {
+  for (const factor of [0.5, 0.6, 0.8, 0.9, 0.95]) for (let reach = 1; reach <= NUM_LETTERS; reach += 1) {
+    const whole = wholePercents(Array.from({ length: reach }, (_, lag) => partAt(factor, lag)));
+    const said = parseFloat(percentKept(factor ** reach).replace(">", ""));
+    assert.ok(Math.abs(whole.reduce((sum, value) => sum + value, 0) - said) <= 0.5, `${factor} ${reach}: ${whole} ${said}`);
+    whole.forEach((value, lag) => {
+      assert.ok(Math.abs(value - 100 * partAt(factor, lag)) < 1 && (lag === 0 || value <= whole[lag - 1]));
+    });
+  }
+  assert.deepEqual(wholePercents([0.05, 0.0475, 0.045125, 0.04286875, 0.0407253125, 0.038689046875]), [5, 5, 4, 4, 4, 4]);
 });

@@ -48,12 +48,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const guided = guidedSteps({ t: (key, values) => t(key, { ...known, ...values }), state, steps, set, onReset, say, signal });
   const fading = element("p", { class: "trunc-caption trunc-fading" });
   const [price, mean] = [0, 1].map(() => element("p", { class: "trunc-caption" }));
-  const paragraphs = t("counted_text").split("\n").map((text) => element("p", { class: "trunc-caption" }, text));
   const more = fold(t("more"), element(
     "div", { class: "trunc-more" },
     element("div", { class: "trunc-choice" },
       element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), price),
-    memory.node, mean, rows.node, ...paragraphs,
+    memory.node, mean, rows.node, element("p", { class: "trunc-caption" }, t("counted_text")),
   ));
   guided.node.addEventListener("click", () => paint(derive(state())), { signal }); // the first answer is shown, too
   onReset(() => {
@@ -79,7 +78,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
     const shares = { taken: percent(1 - factor), factor: percent(factor) };
-    fading.replaceChildren(...emphasised(`${t.raw("whole")} ${t.raw("stored")}`, { ...shares, tau }));
+    fading.replaceChildren(...emphasised(t.raw("fading"), shares));
     mean.replaceChildren(...emphasised(t.raw("mean"), { average: percentKept(model.lost) }));
     price.replaceChildren(...emphasised(t.raw("price"), model));
     caption.replaceChildren(...emphasised(t.raw("memory"), shares));

@@ -20,32 +20,28 @@ export function derive({ tau, way, factor, letter }) {
 
 /** What a letter takes of an error that has come so many letters back. */
 export const partAt = (factor, lag) => (1 - factor) * factor ** lag;
-/** The largest of all. */
-export const LARGEST_PART = partAt(SPEC.controls.factor.min, 0);
 /** Of the guess after a letter that closes a bracket, where it opens: a short pair, and a long one. */
 export const OPENS = Object.fromEntries(Object.entries(SPEC.controls.letter.opens).map(([letter, place]) => [letter - 1, place - 1]));
+export const SHORT = Math.min(...Object.keys(OPENS));
+export const LONG = Math.max(...Object.keys(OPENS));
 /** What the opening bracket gets of the chosen guess's error. */
 export const openPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen - OPENS[chosen] ? partAt(factor, chosen - OPENS[chosen]) : 0);
 const LITTLE = 0.01;
+/** Whether the short pair can teach it, whichever guess is chosen. */
+export const isTaught = (model) => openPart({ ...model, chosen: SHORT }) > 0;
 /** Whether the chosen guess can teach the network to remember that letter: the name of a word. */
 export const canTeach = (part) => (part >= LITTLE ? "can" : part > 0 ? "hardly" : "cannot");
 
 export const LEFT_SHOWN = 3; // letters before the line, of the text that goes on there
 /** The last place on the left where a cut is drawn: letters beyond it fade. */
 export const FARTHEST = 1 - LEFT_SHOWN;
-const SQUEEZED = 0.4; // letters that the finger goes from one place out of sight to the next
 
-/** Where the handle is for each length: at the last cut of the line, or at that of the chosen guess; close together out of sight. */
-export function handleStops(way, chosen) {
-  if (way === "windows") return TAUS.map((tau) => NUM_LETTERS - tau);
-  const end = chosen + 1;
-  const numSeen = TAUS.filter((tau) => end - tau >= FARTHEST).length;
-  return TAUS.map((tau, i) => (i < numSeen ? end - tau : FARTHEST - SQUEEZED * (i - numSeen + 1)));
-}
+/** Where the handle is for each length: at the last guess's cut. */
+export const STOPS = TAUS.map((tau) => NUM_LETTERS - tau);
 
 /** The possible length whose place is nearest to one that is wished. */
-export function nearestTau(wish, stops) {
-  const far = stops.map((stop) => Math.abs(stop - wish));
+export function nearestTau(wish) {
+  const far = STOPS.map((stop) => Math.abs(stop - wish));
   return TAUS[far.indexOf(Math.min(...far))];
 }
 
@@ -55,6 +51,17 @@ const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);
 export function percent(share) {
   const value = 100 * share;
   return value < 0.005 ? "<0.01%" : `${value.toFixed(placesOf(value))}%`;
+}
+
+/** Shares in whole percent that together make what their sum is said to be: the largest rests are rounded up. */
+export function wholePercents(shares) {
+  const exact = shares.map((share) => 100 * share);
+  const whole = exact.map(Math.floor);
+  const add = (values) => values.reduce((sum, value) => sum + value, 0);
+  const numUp = 100 - Math.round(100 - add(exact)) - add(whole);
+  const byRest = exact.map((value, i) => [value - whole[i], i]).sort(([a], [b]) => b - a);
+  for (const [, i] of byRest.slice(0, numUp)) whole[i] += 1;
+  return whole;
 }
 
 /** What gets through where that share is cut off, with as many places: the two make 100. */

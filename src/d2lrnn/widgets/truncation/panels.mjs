@@ -1,10 +1,9 @@
-// A line of text: over it the error of the chosen guess on its way back, from which each letter takes a drop; in rows, the errors of all.
-import { dragOn } from "../shape.mjs";
+// A line of text: memory goes on over it, the error of the chosen guess comes back up to a cut; in rows, the errors of all.
+import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LARGEST_PART, LEFT_SHOWN, NUM_LETTERS, OPENS, TAUS, handleStops, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, isTaught, nearestTau, openPart, partAt, percent, percentKept, wholePercents } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
-const [SHORT, LONG] = Object.keys(OPENS).map(Number); // the guesses that close the pairs
 const PACE = 70; // milliseconds that the error takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
@@ -65,40 +64,49 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const earlier = [...`${t("earlier")} `].slice(-LEFT_SHOWN).map((letter) => element("span", {}, visibleCharacter(letter)));
   const next = element("span", { class: "trunc-letter trunc-next", "aria-hidden": "true" }, t("next"));
   letters.append(element("span", { class: "trunc-before", "aria-hidden": "true" }, ...earlier), next);
-  // the chosen guess's error, and what each letter back takes of it
+  // the chosen guess's error
   const [kept, cut] = [svg("path", { class: "trunc-kept" }), svg("path", { class: "trunc-cut" })];
   const chevrons = svg("path", { class: "trunc-chevrons" }); // it goes back
   const runs = svg("svg", box(1), kept);
   const stream = element("div", { class: "trunc-stream", "aria-hidden": "true" }, svg("svg", box(1), cut), runs, svg("svg", box(1), chevrons));
-  const drops = PLACES.map(() => element("span", { class: "trunc-drop" }));
-  const falls = element("div", { class: "trunc-drops", "aria-hidden": "true" }, ...drops.map((drop) => element("span", {}, drop)));
+  const error = element("span", { class: "trunc-error", "aria-hidden": "true" }, t("error"));
+  // memory, a state after each letter, which no cut stops; those of the way back are kept
+  const dots = cells.map(() => element("span"));
+  const read = element("span", { class: "trunc-read", hidden: true }, element("span"));
+  [read.style.left, read.style.width] = [at(OPENS[LONG] + 0.5), at(LONG + 1.5 - OPENS[LONG])];
+  const reading = element(
+    "div", { class: "trunc-reading", "aria-hidden": "true" }, element("span", { class: "trunc-name" }, t("reading")), read, element("div", { class: "trunc-dots" }, ...dots),
+  );
+  const bracket = element("span", { class: "trunc-bracket" });
+  const keptBack = element("span", { class: "trunc-kept-back" });
+  const needed = element("div", { class: "trunc-needs" }, bracket, keptBack);
   const takes = cells.map(() => element("span"));
-  const read = element("span", { class: "trunc-read", hidden: true }, element("span", {}, t("remembered")));
-  [read.style.left, read.style.width] = [at(OPENS[LONG] + 0.5), at(LONG + 1 - OPENS[LONG])];
-  const weights = element("span", { class: "trunc-weights", "aria-hidden": "true", hidden: true }, element("span", {}, t("weights")));
-  [weights.style.left, weights.style.width] = [at(SHORT + 1.1), at(OPENS[LONG] - SHORT - 0.6)]; // from what teaches to the other pair
-  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, read);
+  const weights = element("span", { class: "trunc-weights", hidden: true }, element("span", {}, t("weights")));
+  [weights.style.left, weights.style.width] = [at(SHORT + 2), at(OPENS[LONG] - SHORT - 1.5)]; // from one pair to the other
+  const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, weights);
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
   const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, rest, " ", t("side_cut"));
   const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, cutSide, keptSide);
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
-  const stops = TAUS.map(() => element("span"));
-  const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, ...stops);
+  const name = element("span", { class: "trunc-name" });
+  const stops = TAUS.map((tau) => element("span", { class: "trunc-stop" }, String(tau)));
+  stops.forEach((stop, i) => { stop.style.left = at(STOPS[i]); });
+  const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, name, ...stops);
   const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  const node = element("div", { class: "trunc-line" }, rail, sum, stream, falls, letters, taken, ...lines, weights, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, reading, needed, letters, taken, ...lines, error, asks, drag, scissors);
 
-  let shown = null; // { model, seen, places }: of the handle, for each length
+  let shown = null; // { model, seen }
   let held = null; // the scissors in hand
   let isDragged = false; // so the word says nothing new
   dragOn(node, {
     start: ({ event }) => {
       const x = along(event);
       if (event.target.closest(".trunc-rail")) { // the scissors come to the finger, and it may take them on
-        onTau(nearestTau(x * NUM_LETTERS, shown.places));
+        onTau(nearestTau(x * NUM_LETTERS));
         [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true }, true];
         return true;
       }
@@ -108,7 +116,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     move: ({ event }) => {
       if (held) {
         [held.x, isDragged] = [along(event), true];
-        onTau(nearestTau(wished(), shown.places));
+        onTau(nearestTau(wished()));
         follow();
       } else choose(along(event));
     },
@@ -132,11 +140,10 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     else onLetter(guessAt(x));
   };
   /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
-  const wished = () => within(placeOf(held.tau) + (held.x - held.from) * NUM_LETTERS, shown.places[0], shown.places.at(-1));
-  const placeOf = (tau) => shown.places[TAUS.indexOf(tau)];
+  const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, STOPS[0], STOPS.at(-1));
   /** The cut is at an allowed place; its handle is a little nearer to the finger. */
   const follow = () => {
-    const pull = held ? PULL * (wished() - placeOf(shown.model.tau)) : 0;
+    const pull = held ? PULL * (wished() - (NUM_LETTERS - shown.model.tau)) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
@@ -145,28 +152,28 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     onTau(TAUS[within(TAUS.indexOf(shown.model.tau) + (isTurned ? -step : step), TAUS.length - 1)]);
   }, signal });
 
-  /** The error runs back from the ?, a letter takes its drop, and the scissors close. */
+  /** The error runs back from the ?, each letter gets its share, and the scissors close. */
   function send() {
     if (prefersReducedMotion()) return;
     const { chosen, reaches } = shown.model;
     const [ahead, whole] = [NUM_LETTERS - 1 - chosen, NUM_LETTERS + LEFT_SHOWN];
     const past = `inset(-20% ${(100 * ahead) / whole}% -20% ${100 - (100 * ahead) / whole}%)`;
     runs.animate([{ clipPath: past }, { clipPath: `inset(-20% ${(100 * ahead) / whole}% -20% 0)` }], { duration: PACE * (whole - ahead) });
-    drops.forEach((drop, i) => {
-      const lag = chosen - i + LEFT_SHOWN;
+    takes.forEach((take, i) => {
+      const lag = chosen - i;
       if (lag < 0 || lag >= reaches[chosen]) return;
-      drop.animate([{ opacity: 0, translate: "0 -80%" }, {}], { duration: 3 * PACE, delay: PACE * (lag + 0.5), fill: "backwards", easing: "ease-in" });
+      take.animate([{ opacity: 0, translate: "0 -40%" }, {}], { duration: 3 * PACE, delay: PACE * (lag + 0.5), fill: "backwards", easing: "ease-in" });
     });
     cut.animate([{ opacity: 0 }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen], fill: "backwards" });
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen] });
   }
 
-  /** `isRead`: what has been read of the long pair goes on over the cut. */
+  /** `isRead`: memory of the long pair's opening bracket goes on over the cut. */
   function draw(model, seen) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
     const isReadNow = seen.isRead && !shown?.seen.isRead;
     const { tau, factor, reaches, chosen } = model;
-    shown = { model, seen, places: handleStops(model.way, chosen) };
+    shown = { model, seen };
     const start = chosen + 1 - reaches[chosen];
     const opener = OPENS[chosen];
     const isPair = opener !== undefined;
@@ -176,33 +183,45 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     if (isPair) cells[opener].classList.add(openPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === LONG);
-    for (const cell of [cells[OPENS[LONG]], next]) cell.classList.toggle("trunc-profits", seen.isRead); // the other pair
+    const isKnown = seen.isRead && isTaught(model);
+    for (const cell of [cells[OPENS[LONG]], next]) cell.classList.toggle("trunc-profits", isKnown); // the other pair
     const edge = Math.max(-LEFT_SHOWN, start);
     const whole = { factor, from: chosen + 1, level: 0.5, height: 1 };
     kept.setAttribute("d", band({ ...whole, right: chosen + 1, left: edge }));
     cut.setAttribute("d", band({ ...whole, right: edge, left: -LEFT_SHOWN }));
-    chevrons.setAttribute("d", drops.map((_, i) => (i - LEFT_SHOWN < chosen ? `M${i - LEFT_SHOWN + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
-    drops.forEach((drop, i) => {
-      const place = i - LEFT_SHOWN;
-      drop.className = `trunc-drop${place > chosen ? "" : place >= start ? " trunc-is-kept" : " trunc-is-cut"}`;
-      drop.style.setProperty("--trunc-size", place > chosen ? "0" : Math.sqrt(partAt(factor, chosen - place) / LARGEST_PART).toFixed(4)); // its area is the part
+    chevrons.setAttribute("d", PLACES.map((place) => (place < chosen ? `M${place + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
+    error.style.left = at(chosen + 0.55); // where the error is thickest
+    // a window goes back once for all its guesses
+    const from = model.way === "windows" ? chosen - (chosen % tau) : start;
+    const begin = Math.max(-LEFT_SHOWN, from);
+    dots.forEach((dot, i) => {
+      const isKept = i >= from && i < from + tau;
+      dot.classList.toggle("trunc-is-kept", isKept);
+      dot.classList.toggle("trunc-covered", seen.isRead && i > OPENS[LONG] && !isKept); // it would stand behind a word
     });
+    [bracket.style.left, bracket.style.width] = [at(begin), at(from + tau - begin)];
+    bracket.classList.toggle("trunc-open", begin > from);
+    keptBack.style.setProperty("--trunc-middle", at((begin + from + tau) / 2));
+    keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
     const parts = cells.map((cell, i) => (i < start || i > chosen ? 0 : partAt(factor, chosen - i)));
     const first = opener ?? parts.findIndex((part) => part >= 0.01); // less is left out
+    const isWhole = (i) => i !== opener && i >= first;
+    const wholes = wholePercents(parts.map((part, i) => (isWhole(i) ? part : 0)));
     takes.forEach((take, i) => {
       const isNeeded = i === opener;
-      const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(Math.round(100 * parts[i]));
+      const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(wholes[i]);
       const name = i === first ? [element("span", {}, t(isPair ? "opener_gets" : "gets")), " "] : [];
       take.replaceChildren(...(isNeeded || (i >= first && parts[i] > 0) ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
       const kinds = { first: i === first, needed: isNeeded, always: isNeeded || i === chosen, none: isNeeded && parts[i] === 0 };
       for (const [kind, isOf] of Object.entries(kinds)) take.classList.toggle(`trunc-${kind}`, isOf);
-      take.hidden = seen.isRead && i >= OPENS[LONG]; // the arrow is there
     });
     read.hidden = !seen.isRead;
-    weights.hidden = !seen.isRead || chosen !== SHORT;
+    read.classList.toggle("trunc-untaught", !isKnown);
+    read.firstChild.textContent = t(isKnown ? "remembered" : "untaught");
+    weights.hidden = !isKnown || chosen !== SHORT;
     const cuts = model.way === "windows" ? fences(model) : [start];
-    const handle = Math.max(FARTHEST, placeOf(tau));
-    const isBeyond = start < FARTHEST; // the scissors are not at the cut
+    const handle = NUM_LETTERS - tau;
+    const isBeyond = start < FARTHEST; // the cut is not in sight
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
     sum.style.setProperty("--trunc-at", at(isEdge ? start : Math.max(FARTHEST, start)));
@@ -218,18 +237,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
     });
     scissors.style.left = at(handle);
-    scissors.classList.toggle("trunc-beyond", isBeyond);
-    stops.forEach((stop, i) => {
-      stop.style.left = at(shown.places[i]);
-      stop.hidden = shown.places[i] < FARTHEST;
-    });
-    rail.style.setProperty("--trunc-from", at(Math.max(FARTHEST, Math.min(...shown.places))));
-    rail.style.setProperty("--trunc-to", at(Math.max(...shown.places)));
+    name.textContent = t(`rail_${model.way}`);
     follow();
     if (isNew && held === null) send();
     if (isReadNow && !prefersReducedMotion()) read.animate([{ clipPath: "inset(-1rem 100% -1rem 0)" }, { clipPath: "inset(-1rem -1rem -1rem 0)" }], { duration: 2 * PACE * NUM_LETTERS });
     drag.style.left = at(handle);
-    drag.hidden = isDragged || handle < 3 || shown.places.some((place) => place < handle && place > handle - 4); // it would cover places
+    drag.hidden = isDragged || handle < 3 || STOPS.some((place) => place < handle && place > handle - 4); // it would cover numbers
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
