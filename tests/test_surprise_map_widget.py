@@ -67,6 +67,19 @@ def test_the_name_of_the_third_step_stands_in_the_training_text() -> None:
 def test_the_default_text_is_held_out() -> None:
     text = d.load_text()
     assert SurpriseMap().text in text.vocab.decode(text.heldout_ids)
+    assert SurpriseMap().text not in text.vocab.decode(text.train_ids)
+
+
+def test_first_letters_surprise_most_in_the_whole_held_out_text_not_in_the_line_of_the_beginning_alone() -> None:
+    text = d.load_text()
+    held_out = text.vocab.decode(text.heldout_ids)
+    first, other = [], []
+    for at in range(0, len(held_out), 500):
+        widget = SurpriseMap(text=held_out[at : at + 500])
+        for before, here, bits in zip(widget.text[:-1], widget.text[1:], widget.bits, strict=True):
+            if here != " ":
+                (first if before == " " else other).append(bits)
+    assert math.fsum(first) / len(first) > 1.8 * math.fsum(other) / len(other)
 
 
 @pytest.mark.parametrize("wrong", [{"stage": "best"}, {"place": -1}])
@@ -79,5 +92,5 @@ def test_a_made_up_word_surprises_the_trained_network_more_than_the_untrained_on
     untrained, trained = (SurpriseMap(text="quixotl", stage=stage) for stage in ("untrained", "trained"))
     assert trained.perplexity > 2 * untrained.perplexity
     assert trained.static_sentence() == "6.42 bits of surprise a letter; before training, 4.85."
-    assert SurpriseMap().static_sentence() == "1.99 bits of surprise a letter; before training, 4.81."
+    assert SurpriseMap().static_sentence() == "2.01 bits of surprise a letter; before training, 4.78."
     assert SurpriseMap(text="a").static_sentence().startswith("Type at least two letters")

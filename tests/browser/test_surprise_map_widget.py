@@ -40,10 +40,10 @@ def show(page: Page, folder: Path, widget: SurpriseMap | None = None) -> Locator
 
 
 def darkness(widget: Locator) -> float:
-    """Mean level of all letters."""
+    """Mean height of all bars, in bits."""
     return widget.evaluate(
         "(e) => { const l = [...e.querySelectorAll('.map-letter')].map("
-        "(x) => +x.style.getPropertyValue('--map-level'));"
+        "(x) => +x.style.getPropertyValue('--map-bits'));"
         " return l.reduce((a, b) => a + b) / l.length; }"
     )
 
@@ -59,28 +59,35 @@ def column(widget: Locator, place: int) -> float:
     return room(widget) - bar.evaluate("(e) => Number(/([\\d.]+)px/.exec(getComputedStyle(e).backgroundImage)[1])")
 
 
+def bit(widget: Locator) -> float:
+    """How high one bit is, in pixels."""
+    return widget.locator(".map-letters").evaluate(
+        "(e) => parseFloat(getComputedStyle(e).getPropertyValue('--map-bit'))"
+    )
+
+
 def test_it_opens_trained_and_says_where_the_surprises_are(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    expect(widget.locator(NOW)).to_have_text("After training, first letters surprise it most, on average.")
+    expect(widget.locator(NOW)).to_have_text("After training on one story, first letters surprise it most.")
     expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 4 letters")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…feeling i␣”, “p” comes. It guessed:h  22%s  18%w  17%p  2.8%: a big surprise"
+        "After “…with␣”, “b” comes. It guessed:a  36%t  27%h  6.0%b  1 in 130: worse than blind"
     )
     expect(widget.locator(".map-here")).to_have_count(1)
     widget.get_by_role("slider", name="Training").press("Home")
-    expect(widget.locator(NOW)).to_have_text("Before training, every letter is a big surprise.")
-    expect(widget.locator(AVERAGE)).to_have_text("on average, about like a blind guess")
+    expect(widget.locator(NOW)).to_have_text("Before training, every letter is close to a blind guess.")
+    expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 28 letters")
 
 
 def test_a_letter_that_it_knows_and_a_space_are_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
-    widget = show(page, tmp_path, SurpriseMap(place=33))
+    widget = show(page, tmp_path, SurpriseMap(place=14))
     expect(widget.locator(DETAIL)).to_have_text(
-        re.compile("^After “…the feelin”, “g” comes. It guessed:g  98%: no surprise␣ [^:]+$")
+        re.compile("^After “…red lanter”, “n” comes. It guessed:n  [^:]+%: its first guess[^:]+$")
     )
-    widget.locator(".map-letter").nth(6).click()
-    expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “i shut”, “␣” comes. It guessed:␣  [^a-z]+: "))
+    widget.locator(".map-letter").nth(7).click()
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “the red”, “␣” comes. It guessed:␣  [^a-z]+: "))
 
 
 def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes_is_marked(
@@ -90,7 +97,7 @@ def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes
     text, network = SurpriseMap().text, d.load_pretrained()
     widget = show(page, tmp_path)
     rows = widget.locator(".map-guess")
-    for place in (1, 12, 33, 37):
+    for place in (1, 4, 5, 9, 22):
         widget.get_by_role("slider", name="Letter").fill(str(place), force=True)
         with torch.no_grad():
             probs = network.model(torch.tensor(network.vocab.encode(text))[None, :place])[0][0, -1].softmax(-1)
@@ -104,12 +111,10 @@ def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes
         assert widths == pytest.approx([max(1, full * float(probs[sign])) for sign in told], abs=0.3), place
         framed = "(all) => all.map((e) => getComputedStyle(e).outlineStyle !== 'none')"
         assert rows.locator("b").evaluate_all(framed) == [sign == comes for sign in told], place
-        words = ((0.5, "no surprise"), (2, "a small surprise"), (4, "a surprise"), (10, "a big surprise"))
-        size = next(word for end, word in words if SurpriseMap().bits[place - 1] < end)
-        if order[0] == comes and size != "no surprise":
-            size = "its first guess"
-        chance = f"{100 * float(probs[comes]):#.2g}".rstrip(".")
-        expect(widget.locator(".map-comes")).to_contain_text(f" {chance}%: {size}")
+        p = float(probs[comes])
+        note = ": its first guess" if order[0] == comes else ": worse than blind" if p < 1 / 27 else ""
+        chance = f"{100 * p:#.2g}".rstrip(".") + "%" if p >= 0.01 else f"1 in {1 / p:.2g}".replace("1.3e+02", "130")
+        expect(widget.locator(".map-comes")).to_have_text(re.compile(f" {re.escape(chance + note)}$"))
 
 
 def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -118,25 +123,25 @@ def test_letters_are_pointed_at_tapped_and_walked(opened: tuple[Page, Record], t
     before = widget.locator(DETAIL).text_content()
     letter = widget.locator(".map-letter")
     letter.nth(1).hover()
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t”, “h” comes. It guessed:.*h [^a-z]+: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “t”, “h” comes. It guessed:.*h [^a-z]+"))
     page.mouse.move(1, 1)
     expect(widget.locator(DETAIL)).to_have_text(before)
     letter.nth(4).click()
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣”, “t” comes. It guessed:.*t [^a-z]+: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the␣”, “t” comes. It guessed:.*t [^a-z]+"))
     keys = widget.get_by_role("slider", name="Letter")
     keys.focus()
     page.keyboard.press("ArrowRight")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, “i” comes. It guessed:.*i [^a-z]+: "))
-    expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, [\d.]+%: [a-z ]*surprise$"))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, “i” comes. It guessed:.*i [^a-z]+"))
+    expect(keys).to_have_attribute("aria-valuetext", re.compile(r"^i, [\d.]+%(: its first guess)?$"))
     assert letter.nth(5).evaluate("(e) => getComputedStyle(e, '::after').outlineWidth") == "3px", "the focus is seen"
     letter.nth(0).click()  # it is given, not guessed
     expect(widget.locator(DETAIL)).to_have_text("The first letter, “t”, is given: no network has to guess it.")
     page.mouse.move(1, 1)
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, “i” comes. It guessed:.*i [^a-z]+: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the t”, “i” comes. It guessed:.*i [^a-z]+"))
     letter.nth(8).click()
     page.keyboard.press("ArrowLeft")  # the keys go on from the letter that was clicked
-    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid”, “e” comes. It guessed:.*e [^a-z]+: "))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile(r"^After “the tid”, “e” comes. It guessed:.*e [^a-z]+"))
 
 
 def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -155,10 +160,10 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
         assert widget.evaluate(framed) == at, "one letter stays framed"
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
     assert told == [
-        "Before training, every letter is a big surprise.",
-        "After some training, spaces surprise it least, on average.",
-        "After more training, first letters surprise it most, on average.",
-        "After training, first letters surprise it most, on average.",
+        "Before training, every letter is close to a blind guess.",
+        "After some training, first letters surprise it most.",
+        "After more training, first letters surprise it most.",
+        "After training on one story, first letters surprise it most.",
     ]
     expect(training).to_have_attribute("aria-valuetext", "1\u202f840 corrections")
 
@@ -180,11 +185,11 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     expect(widget.locator(AVERAGE)).to_contain_text("among 4 letters")
     expect(widget.get_by_role("button", name="Pause")).to_have_count(0)  # at the end nothing is to pause
     play.click()
-    expect(widget.locator(AVERAGE)).to_contain_text("about like a blind guess")
+    expect(widget.locator(AVERAGE)).to_contain_text("among 28 letters")
     widget.get_by_label(BOX).fill("quixotl")
-    expect(widget.locator(NOW)).to_have_text("After training, it does worse than a blind guess.")
+    expect(widget.locator(NOW)).to_have_text("After training on one story, it is more surprised.")
     page.clock.run_for(2500)
-    expect(widget.locator(AVERAGE)).to_have_text("on average, worse than a blind guess")
+    expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 29 → 86 letters")
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
@@ -196,13 +201,14 @@ def test_bars_and_knob_glide_from_stage_to_stage_and_the_numbers_are_pale_until_
     widget = show(page, tmp_path)
     page.wait_for_timeout(800)  # what opens glides too
     widget.evaluate("""(e) => {
-      const bar = e.querySelectorAll('.map-letter')[33], range = e.querySelector('.map-training input');
+      const bar = e.querySelectorAll('.map-letter')[14], range = e.querySelector('.map-training input');
       const opacity = (name) => Number(getComputedStyle(e.querySelector(name)).opacity);
       globalThis.frames = [];
       const note = () => {
-        frames.push([Number(getComputedStyle(bar).getPropertyValue('--map-level')), Number(range.value),
+        frames.push([Number(getComputedStyle(bar).getPropertyValue('--map-bits')), Number(range.value),
           [...e.querySelectorAll('.map-mark')].findIndex((mark) => mark.matches('.map-chosen')),
-          ...['.d2lrnn-now', '.map-detail', '.map-average'].map(opacity)]);
+          ...['.d2lrnn-now', '.map-detail', '.map-average'].map(opacity),
+          Number(getComputedStyle(bar).getPropertyValue('--map-real') || 1)]);
         requestAnimationFrame(note);
       };
       note();
@@ -211,11 +217,11 @@ def test_bars_and_knob_glide_from_stage_to_stage_and_the_numbers_are_pale_until_
     expect(widget.locator(NOW)).to_contain_text("Before training")
     expect(widget.locator(NOW)).to_have_css("opacity", "1")
     frames = page.evaluate("frames")
-    low, high = (SurpriseMap(stage=stage).bits[32] / 10 for stage in ("trained", "untrained"))
-    assert (frames[0][0], frames[-1][0]) == pytest.approx((low, high), abs=0.001)
+    low, high = (SurpriseMap(stage=stage).bits[13] for stage in ("trained", "untrained"))
+    assert (frames[0][0], frames[-1][0]) == pytest.approx((low, high), abs=0.01)
     assert (frames[0][1], frames[-1][1]) == (3, 0)
     assert all(mark == math.floor(knob + 0.5) for _, knob, mark, *_ in frames), "the words follow the knob"
-    on_the_way = [frame for frame in frames if low + 0.02 < frame[0] < high - 0.02 or 0.1 < frame[1] < 2.9]
+    on_the_way = [frame for frame in frames if low + 0.2 < frame[0] < high - 0.2 or 0.1 < frame[1] < 2.9]
     if motion == "reduce":
         assert on_the_way == []
         return
@@ -253,7 +259,7 @@ def test_a_finger_slides_over_the_letters(browser: Browser, tmp_path: Path) -> N
         at = {"clientX": box["x"] + 5, "clientY": box["y"] + 20, "pointerType": "touch", "bubbles": True}
         widget.locator(".map-letter").nth(30).dispatch_event("pointermove", at)
         assert widget.locator(".map-letter").nth(20).evaluate("(e) => e.classList.contains('map-here')")
-        expect(widget.locator(DETAIL)).to_contain_text("After “…eyes i ask”, “e” comes. It guessed:")
+        expect(widget.locator(DETAIL)).to_contain_text("After “…lantern with”, “␣” comes. It guessed:")
         assert record.errors == []
 
 
@@ -267,7 +273,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
     page.mouse.move(1, 1)
     tall = [column(widget, i) for i in (3, 6)]
     assert tall[1] > 1.15 * tall[0], "12.16 bits stand higher than 10.22"
-    assert tall[1] > 0.9 * room(widget), "the highest bar uses the room"
+    assert tall[1] > 0.9 * room(widget) - 4, "the highest bar uses the room"
     page.set_viewport_size({"width": 390, "height": 844})
     for name in ("quixotl", "phoebe"):
         widget.get_by_label(BOX).fill(name)
@@ -275,7 +281,7 @@ def test_a_short_text_is_written_large(opened: tuple[Page, Record], tmp_path: Pa
             widget.locator(".map-letter").first.bounding_box(),
             widget.locator(".map-letter").last.bounding_box(),
         )
-        assert first and last and last["x"] + last["width"] - first["x"] > 0.9 * 360, "and the letters the width"
+        assert first and last and last["x"] + last["width"] - first["x"] > 0.9 * 290, "and the letters the width"
 
 
 def test_on_a_wide_page_of_its_own_a_name_stands_in_one_row(browser: Browser, tmp_path: Path) -> None:
@@ -297,7 +303,7 @@ STEPS = [
     (
         "No training",
         "rare letters",
-        "No. Every bar ends near the dashed line, a blind guess. So training made the bars low.",
+        "No. Every bar ends near the dashed line, a blind guess. So training made most bars low.",
     ),
     (
         "Made-up word",
@@ -349,7 +355,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile("q  1 in [^a-z]+: a shock"))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("q  1 in [^a-z]+: worse than blind"))
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -361,28 +367,37 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     box, told = widget.get_by_label(BOX), widget.locator(".d2lrnn-outcome")
     expect(box).to_be_focused()
     page.keyboard.type("Zdzisław")  # it replaces what is selected
-    widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text(
-        "Right. “zdzislaw”: the bars are 114% higher than before training, on average. It guesses what it has read"
-    )
-    box.fill("ming")  # another name: the question is asked again
-    expect(told).to_be_hidden()
+    average = widget.locator(AVERAGE)
+    expect(average).to_have_text(re.compile(r"among \d+ letters$"))  # the question does not tell its answer
+    box.fill("tom")
     expect(widget.locator(NOW)).to_contain_text("Before training")
-    widget.get_by_role("button", name="no, more").click()
-    expect(told).to_contain_text("No. “ming”: the bars are 51% lower than before training, on average.")
-    expect(told).to_contain_text(re.compile(r"It has learned what follows “min”: it gives the “g” \d\d%\."))
+    widget.get_by_role("button", name="no", exact=True).click()
+    expect(told).to_have_text("No. “tom”: before training like choosing among 29 letters, now 21.")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
-    box.fill("alexander")
-    widget.get_by_role("button", name="about the same").click()
-    expect(told).to_contain_text("Right. “alexander”: the bars are 0.5% lower than before training, on average.")
-    expect(told).to_contain_text("Most bars are lower, but the “x” after “ale” is higher: it gets 1 in 41\u202f000.")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “ale”, “x” comes. .+x  1 in [^a-z]+: a shock"))
-    for name, percent in (("tom", 9.5), ("emma", 9.3)):  # a tenth of what it was before
+    box.fill("alexander")  # the trained network reads another name, and the answer about the first stays
+    expect(widget.locator(NOW)).to_have_text("After training on one story, it is as surprised as before.")
+    expect(average).to_have_text("on average, like choosing among 27 → 27 letters")
+    expect(widget.locator(DETAIL)).to_have_text(
+        re.compile("^After “ale”, “x” comes. .+x  1 in [^a-z]+: worse than blind")
+    )
+    expect(told).to_contain_text("Your earlier guess:")
+    expect(told).to_contain_text("now 21.")
+    answers = (
+        (
+            "alexander",
+            1,
+            "27 letters, now 27. Most bars are lower, but the “x” after “ale” is higher: it gets 1 in 41\u202f000.",
+        ),
+        ("ming", 0, "24 letters, now 5. It has learned what follows “min”: it gives the “g” "),
+        ("zdzislaw", 1, "letters, now 1\u202f100. It guesses what it has read"),
+    )
+    for name, right, verdict in answers:
         box.fill(name)
-        widget.get_by_role("button", name="yes, less").click()
-        expect(told).to_contain_text(f"No. “{name}”: the bars are {percent}% lower than before training, on average.")
-        expect(widget.locator(".d2lrnn-right")).to_have_text("about the same (±10%)")
-        expect(told).not_to_contain_text("learned")
+        answer = widget.locator(".d2lrnn-answers button").nth(right)
+        answer.click()
+        expect(widget.locator(".d2lrnn-right")).to_have_text(answer.inner_text())  # and no other
+        expect(told).to_contain_text(f"Right. “{name}”: before training like choosing among")
+        expect(told).to_contain_text(verdict)
     widget.get_by_role("button", name="Made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -398,7 +413,7 @@ def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, R
     widget.get_by_label(BOX).fill("phoebe")
     widget.locator("summary").click()
     expect(widget.locator(".map-costs")).to_contain_text("As plain text 5 bytes, one for each letter that is guessed;")
-    expect(widget.locator(".map-costs")).to_contain_text("a blind guess among the 27 is 4.75 bits.")
+    expect(widget.locator(".map-costs")).to_contain_text("a blind guess among 27, a to z and the space, is 4.75 bits.")
     expect(widget.locator("tbody tr")).to_have_count(4)
     widget.get_by_label(BOX).fill("")
     expect(widget.locator(NOW)).to_contain_text("Type at least two letters")
@@ -408,13 +423,15 @@ def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, R
 def test_all_stages_of_a_text_are_drawn_on_one_scale(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    first = "(all) => Number(all[1].style.getPropertyValue('--map-level'))"
+    places = "(all) => all.map((e) => getComputedStyle(e, '::before').top)"
     widget.get_by_role("button", name="Made-up word").click()
-    before = widget.locator(".map-letter").evaluate_all(first)
-    assert before == pytest.approx(SurpriseMap(text="quixotl", stage="untrained").bits[0] / 13, abs=0.001)
+    before = widget.locator(".map-letter").evaluate_all(places)
+    assert column(widget, 1) == pytest.approx(
+        bit(widget) * SurpriseMap(text="quixotl", stage="untrained").bits[0], abs=0.1
+    )
     widget.get_by_role("button", name="no, even more").click()
-    after = widget.locator(".map-letter").evaluate_all(first)
-    assert after == pytest.approx(SurpriseMap(text="quixotl").bits[0] / 13, abs=0.001), "12.16 bits have room"
+    assert column(widget, 6) == pytest.approx(bit(widget) * SurpriseMap(text="quixotl").bits[5], abs=0.1), "12.16 bits"
+    assert widget.locator(".map-letter").evaluate_all(places) == before
 
 
 def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -422,8 +439,8 @@ def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Recor
     widget = show(page, tmp_path)
     bits = SurpriseMap().bits
     page.mouse.move(1, 1)
-    for place in (1, 11, 30, 33, 37):
-        assert column(widget, place) == pytest.approx(room(widget) * bits[place - 1] / 10, abs=0.1)
+    for place in (1, 4, 8, 22, 33):
+        assert column(widget, place) == pytest.approx(bit(widget) * bits[place - 1], abs=0.1)
     fill = """(e) => { const parts = getComputedStyle(e).backgroundImage.match(/color\\(srgb[^)]*\\)/g);
       return Number(parts.at(-1).match(/[\\d.]+/g)[2]); }"""  # how much blue is left of the white
     paleness = {cost: widget.locator(".map-letter").nth(i + 1).evaluate(fill) for i, cost in enumerate(bits)}
@@ -431,27 +448,90 @@ def test_a_column_is_as_high_and_as_strong_as_its_bits(opened: tuple[Page, Recor
     assert told == sorted(told, reverse=True) and len(set(told)) > 30
 
 
-def test_the_highest_bar_of_all_stages_fills_the_room_and_a_line_says_how_high_a_blind_guess_is(
+def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_is(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
-    for text in (SurpriseMap().text, "tom", "quixotl", "christopher robin"):
+    lines = set()
+    for text in ("tom", "quixotl", "christopher robin", "xxxxxxxx", SurpriseMap().text):
         widget.get_by_label(BOX).fill(text)
         page.mouse.move(1, 1)
         bits = SurpriseMap(text=text).bits
-        scale = math.ceil(max(max(SurpriseMap(text=text, stage=stage).bits) for stage in SurpriseMap.stage.values))
         for width in (320, 390, 720):
             page.set_viewport_size({"width": width, "height": 1000})
-            at, foot = f"{text} at {width}", room(widget)
-            assert column(widget, bits.index(max(bits)) + 1) == pytest.approx(foot * max(bits) / scale, abs=0.1), at
-            letter = widget.locator(".map-letter").nth(1)
+            at, foot, high = f"{text} at {width}", room(widget), bit(widget)
+            assert foot >= high * min(13, max(bits)), at
+            assert column(widget, bits.index(max(bits)) + 1) == pytest.approx(high * min(13, max(bits)), abs=0.1), at
+            letter, tick = widget.locator(".map-letter").nth(1), widget.get_by_text("1 in 27", exact=True)
             line = foot - letter.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').top)")
-            assert line == pytest.approx(foot * math.log2(27) / scale, abs=0.5), at
-            label, page_box = widget.locator(".map-blind").bounding_box(), widget.locator(".map-page").bounding_box()
-            assert label and page_box and label["y"] + label["height"] <= page_box["y"], f"over all columns: {at}"
-            assert label["x"] + label["width"] <= width, at
+            assert line == pytest.approx(high * math.log2(27), abs=0.5), at
+            label, box = tick.bounding_box(), letter.bounding_box()
+            assert label and box
+            assert label["y"] + label["height"] / 2 == pytest.approx(box["y"] + foot - line, abs=1), at
+            assert label["x"] + label["width"] < widget.locator(".map-given").bounding_box()["x"], at
+            lines.add((width, round(line, 1)))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, at
+        cut = widget.locator(".map-cut")
+        expect(cut).to_have_count(sum(cost > 13 for cost in bits))
+        assert all(
+            roof == 5
+            for roof in cut.evaluate_all(
+                "(all) => all.map((e) => getComputedStyle(e).backgroundImage.split('linear').length)"
+            )
+        )
+    assert len(lines) == 3, "the line stands at one height for all texts"
+
+
+def test_first_letters_and_others_have_a_bar_of_their_average(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    text, means = SurpriseMap().text, widget.locator(".map-mean")
+    expect(means).to_have_text(["first letters", "other letters"])
+    height = "(all) => all.map((e) => Number(getComputedStyle(e).getPropertyValue('--map-bits')))"
+    for key, stage in (("End", "trained"), ("Home", "untrained")):
+        widget.get_by_role("slider", name="Training").press(key)
+        bits = SurpriseMap(stage=stage).bits
+        of = [
+            [cost for i, cost in enumerate(bits) if text[i + 1] != " " and (text[i] == " ") == first]
+            for first in (True, False)
+        ]
+        assert means.evaluate_all(height) == pytest.approx([sum(costs) / len(costs) for costs in of], abs=0.01)
+    for width in (320, 390, 720):
+        page.set_viewport_size({"width": width, "height": 1000})
+        last, mean = widget.locator(".map-letter").last.bounding_box(), means.first.bounding_box()
+        assert last and mean and last["y"] == pytest.approx(mean["y"], abs=1), f"in the row of the last word: {width}"
+    widget.get_by_label(BOX).fill("phoebe")
+    expect(means).to_have_count(0)
+
+
+def test_behind_the_bars_of_a_name_stand_those_of_before_training(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    legend = widget.get_by_text("before training", exact=True)
+    paints = "(e) => getComputedStyle(e).backgroundImage.split('linear-gradient').at(-1)"
+    expect(legend).to_be_hidden()  # the first step asks about it
+    widget.get_by_label(BOX).fill("phoebe")
+    expect(legend).to_be_visible()
+    before = SurpriseMap(text="phoebe", stage="untrained").bits
+    grey = widget.locator(".map-letter").nth(5).evaluate(paints)
+    tops = [float(px) for px in re.findall(r"([\d.]+)px", grey)]
+    assert tops[0] == pytest.approx(room(widget) - bit(widget) * before[4], abs=0.1) and "color(srgb" in grey
+    widget.get_by_role("slider", name="Training").press("Home")
+    expect(legend).to_be_hidden()
+    assert "color(srgb" not in widget.locator(".map-letter").nth(5).evaluate(paints)
+
+
+def test_a_mouse_that_is_dragged_over_the_letters_selects_no_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path)
+    letter = widget.locator(".map-letter")
+    letter.nth(8).hover()
+    page.mouse.down()
+    letter.nth(20).hover()
+    page.mouse.up()
+    assert page.evaluate("getSelection().toString()") == ""
+    expect(letter.nth(20)).to_have_class(re.compile("map-here"))
 
 
 def test_the_letters_that_the_headline_speaks_of_are_bold(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -459,7 +539,7 @@ def test_the_letters_that_the_headline_speaks_of_are_bold(opened: tuple[Page, Re
     widget = show(page, tmp_path)
     bold = "(all) => all.filter((e) => getComputedStyle(e).fontWeight === '700').map((e) => e.textContent).join('')"
     letters = widget.locator(".map-letter")
-    assert letters.evaluate_all(bold) == "smeiatfiptr"
+    assert letters.evaluate_all(bold) == "rlwbmh"
     widget.get_by_role("slider", name="Training").press("Home")
     assert letters.evaluate_all(bold) == ""
 
@@ -484,7 +564,8 @@ def test_no_column_stands_behind_a_letter(opened: tuple[Page, Record], tmp_path:
     page, _ = opened
     widget = show(page, tmp_path, SurpriseMap(text="qqqqzzzz"))
     themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-    styles = "(all) => all.slice(1).map((e) => [getComputedStyle(e).backgroundImage, getComputedStyle(e).paddingTop])"
+    styles = """(all) => all.slice(1).map((e) =>
+      [getComputedStyle(e).backgroundImage.split(', linear-gradient').at(-2), getComputedStyle(e).paddingTop])"""
     for theme in themes:
         page.emulate_media(color_scheme=theme)
         for paints, room in widget.locator(".map-letter").evaluate_all(styles):
@@ -574,7 +655,7 @@ def test_a_phone_shows_figure_text_box_and_open_step_on_one_screen(browser: Brow
         for title, guess in (
             ("No training", "rare letters"),
             ("Made-up word", "yes, far less"),
-            ("Your name", "no, more"),
+            ("Your name", "yes, less"),
         ):
             for name in (title, guess):
                 widget.get_by_role("button", name=name).click()

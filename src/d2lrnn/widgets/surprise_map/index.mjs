@@ -1,11 +1,11 @@
 // The surprise map: a column behind every letter of a text, as high as its bits, under one network at four stages of its training.
-import { element, explorable, formatNumber } from "../ui.mjs";
+import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { compared, derive, percent, reason, repair, STAGES } from "./maths.mjs";
+import { choices, compared, derive, percent, reason, repair, STAGES } from "./maths.mjs";
 import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
-const GLIDE_SECONDS = 1.4; // from one stage of the training to the next
+const GLIDE_SECONDS = 0.9; // from one stage of the training to the next
 const STAND_MS = 1600; // how long it stands still at each
 const OWN = 2; // the step that asks about the reader's own word
 
@@ -27,7 +27,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     commit(values);
     draw(derive({ ...state(), ...values })); // where nothing but the playing has changed, no trait says so
   };
-  /** Glide to this stage and from there to all later ones; the last is the one that the traits name. On the way the numbers are pale. */
+  /** Glide to this stage and from there to all later ones; the last is the one that the traits name. On the way bars and numbers are pale: no network has them. */
   const play = async (i) => {
     const from = STAGES.indexOf(shown.stage);
     playing = STAGES[i];
@@ -56,10 +56,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
   });
   const box = textBox({ t, signal, onText: (text) => {
-      // A question about another text is no longer the question; the one about the reader's own is asked again.
-      const own = steps.opened() === OWN;
-      if (steps.opened() >= 0) steps.ask(own ? OWN : -1);
-      change({ text, place: 0, ...(own && { stage: STAGES[0] }) });
+      // A step about another text closes. The question about the reader's own stays, and so does its answer: names can be compared.
+      if (steps.opened() !== OWN && steps.opened() >= 0) steps.ask(-1);
+      change({ text, place: 0, ...(steps.isAsking() && { stage: STAGES[0] }) });
     },
   });
   const costs = costTable(t);
@@ -80,14 +79,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (model.count < 1) return { text, verdict: t("text_short") };
       const toldAt = (place) => tell({ ...model, now: after }, place, t);
       const { letter, context, chance } = toldAt(model.most);
-      const change = 100 * (after.rate / before.rate - 1);
-      const apart = Math.abs(change);
-      const right = compared(before.rate, after.rate);
+      const right = compared(before, after) === 0 ? 0 : 1;
+      for (const button of steps.node.querySelectorAll(".d2lrnn-right")) button.classList.remove("d2lrnn-right"); // of the name before
       const because = reason(before.bits, after.bits);
       const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
       return {
         text, letter, context, chance, p: percent(Math.max(...after.probs[model.most - 1])),
-        verdict: t("verdict", { change: t(change < 0 ? "lower" : "higher", { percent: formatNumber(apart, apart < 20 ? 1 : 0) }), why }),
+        verdict: t("verdict", { before: choices(before.perplexity), after: choices(after.perplexity), why }),
         ...(i === OWN && { right }),
       };
     },

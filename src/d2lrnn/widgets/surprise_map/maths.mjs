@@ -6,6 +6,9 @@ import SPEC from "./spec.json" with { type: "json" };
 export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
+export const HIGH = 13; // bits of the highest bar that is drawn
+export const NAME = 24; // letters of a text that has one row on a phone, where each bar can be compared with that of before
+export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
 /** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
@@ -47,11 +50,6 @@ export function totals(bits) {
   return { bits: sum, rate, perplexity: 2 ** rate, bytes: Math.ceil(sum / 8) };
 }
 
-/** Where a surprisal stands on a scale of heights, 0 to 1. */
-export function level(bits, scale) {
-  return Math.min(bits / scale, 1);
-}
-
 /** Pieces of a text that a line break must not part: words with the space after them, long ones cut. */
 export function pieces(text) {
   return text.match(/[^ ]{1,20} ?| /g) ?? [];
@@ -68,41 +66,39 @@ export function bitsByPlace(text, bits) {
   return { first: of("first"), later: of("later"), space: of("space") };
 }
 
-const BIT_STEPS = [[0.5, "none"], [2, "small"], [4, "some"], [10, "big"]];
-
-/** How big a surprise is, in a word: none, small, some, big, or a shock. */
-export function sizeOf(bits) {
-  return BIT_STEPS.find(([end]) => bits < end)?.[1] ?? "shock";
-}
-
 /**
  * What is to be said of a text under a network: the part of it that surprises most or least, or how it compares with before.
  *
  * A part is named where there are three letters of it, and where it stands out from each of the others.
  */
-export function finding({ text, stage, now, before, vocab }) {
+export function finding({ text, stage, now, before }) {
   if (stage === STAGES[0]) return "untrained";
-  if (compared(Math.log2(vocab.length), now.rate) === 2) return "blind";
-  const change = compared(before.rate, now.rate);
+  const change = compared(before, now);
   if (change > 0) return ["less", "same", "more"][change];
   const { first, later, space } = bitsByPlace(text, now.bits);
   if (first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean)) return "words";
   return space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean) ? "spaces" : "less";
 }
 
-/** Is one rate less than another (0), about the same (1: within a tenth of it) or more (2)? */
+/** A perplexity as it is told, a number of letters to choose among: "2.4", "21", "710 000". */
+export function choices(perplexity) {
+  if (perplexity < 2.95) return perplexity.toFixed(1);
+  return grouped(perplexity < 1000 ? Math.round(perplexity) : Number(perplexity.toPrecision(2)));
+}
+
+/** Is a text less of a surprise than before (0), the same (1) or more (2), as the numbers that are told say it? */
 export function compared(before, after) {
-  const ratio = after / before;
-  return ratio > 1.1 ? 2 : ratio < 0.9 ? 0 : 1;
+  if (choices(before.perplexity) === choices(after.perplexity)) return 1;
+  return after.perplexity < before.perplexity ? 0 : 2;
 }
 
 /**
  * What the bits of the letters, before the training and after it, say about a verdict: { name, place }, the letter that tells; or null.
  *
- * Less: a letter that is now hardly a surprise. About the same: most letters cost less, and one costs more. More: the letter that costs most.
+ * Less: a letter that is now hardly a surprise. The same: most letters cost less, and one costs more. More: the letter that costs most.
  */
 export function reason(before, after) {
-  const verdict = compared(totals(before).rate, totals(after).rate);
+  const verdict = compared(totals(before), totals(after));
   const at = (value) => after.indexOf(value);
   if (verdict === 0) {
     const least = at(Math.min(...after));
@@ -116,8 +112,10 @@ export function reason(before, after) {
 
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
 export function oneIn(p) {
-  return p > 0 && p < 0.01 ? String(Number((1 / p).toPrecision(2))).replace(/\B(?=(\d{3})+$)/g, "\u202f") : null;
+  return p > 0 && p < 0.01 ? grouped(Number((1 / p).toPrecision(2))) : null;
 }
+
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 /** A probability with two digits that count, so that its bits follow from what is read: "64%", "4.0%", "0.61%". */
 export function percent(p) {
@@ -147,8 +145,8 @@ function readBy(network, text) {
 /**
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
- * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the number of bits of the highest
- * column that there may be, the same at all stages; `blind` what each letter costs a blind guess.
+ * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the room over
+ * a letter in bits, the same at all stages, HIGH at most; `blind` what each letter costs a blind guess.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -162,7 +160,7 @@ export function derive(state) {
   const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
   return {
     text, stage, count, now, before, after,
-    scale: Math.ceil(Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits]))),
+    scale: Math.min(HIGH, Math.ceil(Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits])))),
     most, blind: Math.log2(network(stage).vocab.length),
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,

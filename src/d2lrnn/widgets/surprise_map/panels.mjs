@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { BRIEF, compared, DEFAULT_TEXT, finding, guesses, level, MAX_TEXT, oneIn, percent, pieces, readable, sizeOf, STAGES } from "./maths.mjs";
+import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -11,7 +11,7 @@ const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) 
 export function sentenceOf(model, t) {
   if (model.count < 1) return { key: "now_short", when: "", values: {} };
   const name = finding(model);
-  const bold = { untrained: "every", words: "begin", spaces: "spaces", blind: "worse", more: "more", same: "same", less: "less" }[name];
+  const bold = { untrained: "every", words: "begin", spaces: "spaces", more: "more", same: "same", less: "less" }[name];
   const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
   return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
@@ -41,16 +41,15 @@ function contextOf(text, place) {
 }
 
 /** One letter in words, and what was expected in its place. */
-export function tell({ text, now, vocab }, place, t) {
+export function tell({ text, now, vocab, blind }, place, t) {
   const character = t("by_letter", { character: visibleCharacter(text[place]) });
   const isSpace = text[place] === " ";
   const sign = vocab.indexOf(text[place]);
   const probs = now.probs[place - 1];
   const shown = guesses(probs, sign);
-  const size = sizeOf(now.bits[place - 1]);
   return {
     context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, chance: probability(probs[sign], t),
-    surprise: t(`surprise_${shown[0] === sign && size !== "none" ? "first" : size}`),
+    note: shown[0] === sign ? t("note_first") : now.bits[place - 1] > blind ? t("note_worse") : "",
     guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
   };
 }
@@ -61,10 +60,10 @@ export function tell({ text, now, vocab }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const blind = element("p", { class: "map-blind" });
+  const scale = [27, 1000].map((count) => element("span", { class: "map-tick", style: `--map-at: ${Math.log2(count).toFixed(3)}` }, t("one_in", { count: oneIn(1 / count) ?? count })));
+  const means = ["first", "later"].map((name) => element("span", { class: "map-mean" }, element("span", { class: "map-mean-name" }, t(`mean_${name}`))));
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    blind,
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-before", "aria-hidden": "true" }, t("before")), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
@@ -105,7 +104,7 @@ export function mapPanel({ t, signal, onPlace }) {
   }, { signal });
   keys.addEventListener("input", () => onPlace(Number(keys.value)), { signal });
 
-  const valueOf = ({ plain, chance, surprise }) => t("letter_value", { character: plain, chance, surprise });
+  const valueOf = ({ plain, chance, note }) => t("letter_value", { character: plain, chance, note });
   const drawDetail = () => {
     if (shown.count < 1) {
       detail.replaceChildren(element("p", {}, t("text_short")));
@@ -117,14 +116,14 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.replaceChildren(element("p", {}, t("detail_given", { character: visibleCharacter(shown.text[0]) })));
       return;
     }
-    const { guesses: rows, surprise, context, character: here } = tell(shown, place, t);
+    const { guesses: rows, note, context, character: here } = tell(shown, place, t);
     detail.style.setProperty("--map-bits", shown.now.bits[place - 1].toFixed(3));
     detail.replaceChildren(
       element("p", {}, t("detail", { context, character: here })),
       element("ul", { class: "map-guesses" }, ...rows.map(({ character, chance, comes }) =>
         element("li", { class: comes ? "map-guess map-comes" : "map-guess" },
           element("b", {}, character), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
-          probability(chance, t), ...(comes ? [t("detail_comes", { surprise })] : [])))));
+          probability(chance, t), ...(comes ? [note] : [])))));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
@@ -136,10 +135,12 @@ export function mapPanel({ t, signal, onPlace }) {
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
       if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
-      text.replaceChildren(...pieces(model.text).map((piece) =>
-        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))));
+      const { first, later } = bitsByPlace(model.text, model.now.bits);
+      const hasMeans = model.count < BRIEF && Math.min(first.count, later.count) >= 3;
+      text.replaceChildren(...scale, ...pieces(model.text).map((piece) =>
+        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...(hasMeans ? [element("span", { class: "map-means" }, ...means)] : []));
       pointed = null;
-      text.classList.toggle("map-brief", model.count < BRIEF);
+      for (const [name, most] of [["name", NAME], ["line", LINE], ["brief", BRIEF]]) text.classList.toggle(`map-${name}`, letters.length <= most);
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
       requestAnimationFrame(showScroll); // the page lays a long text out in a task of its own
     }
@@ -147,13 +148,19 @@ export function mapPanel({ t, signal, onPlace }) {
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
     const { bits } = model.now;
-    blind.textContent = t("blind_guess", { characters: model.vocab.length });
     text.style.setProperty("--map-scale", model.scale);
+    text.style.setProperty("--map-most", HIGH);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
+    text.parentElement.classList.toggle("map-compares", model.count > 0 && letters.length <= NAME && model.stage !== STAGES[0]);
     letters.forEach((letter, i) => {
-      letter.style.setProperty("--map-level", i === 0 ? 0 : level(bits[i - 1], model.scale).toFixed(3));
+      if (i === 0) return;
+      letter.classList.toggle("map-cut", bits[i - 1] > HIGH);
+      letter.style.setProperty("--map-bits", bits[i - 1].toFixed(3));
+      letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
     });
+    const { first, later } = bitsByPlace(model.text, bits);
+    [first, later].forEach(({ mean }, i) => means[i].style.setProperty("--map-bits", (mean || 0).toFixed(3)));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -174,10 +181,10 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
   const average = element("p", { class: "map-average" });
   const node = element("div", { class: "map-training" }, play, range.node, average);
-  /** What a mean surprise is like; above the surprise of a blind guess there are not so many signs to choose among. */
-  const likeness = ({ now, blind, vocab }) => {
-    if (Math.round(now.perplexity) > vocab.length) return [t(compared(blind, now.rate) === 2 ? "choices_worse" : "choices_blind")];
-    return emphasised(t.raw("choices"), { count: formatNumber(now.perplexity, now.perplexity < 3 ? 1 : 0) });
+  const likeness = ({ text, stage, now, before }) => {
+    const [was, is] = [before, now].map(({ perplexity }) => choices(perplexity));
+    const isName = text.length <= NAME && stage !== STAGES[0];
+    return emphasised(t.raw("choices"), { count: isName ? t("choices_change", { before: was, after: is }) : is });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
