@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { choices, digitsOf, longestSentence, sentence, spokenName, sumOf } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { choices, digitsOf, longestSentence, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
+import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -56,6 +56,8 @@ test("what the letters wrote, each times what is left of it, adds up to the cell
       sums[from + k] += share * input[from] * candidate[from];
     }));
     assertClose(sums, cell, JSON.stringify(values));
+    const { at: from, left, added, share } = at(values);
+    assert.deepEqual(share, letters.map((_, i) => (i < from ? 0 : left[i - from] * added[from])), "the orange part is one of them");
   }
 });
 
@@ -117,7 +119,7 @@ test("letters have names", () => {
 
 test("a text is broken into two lines for a phone at a space near its middle", () => {
   assert.equal(breakOf([..."a short text"]), 12);
-  assert.equal(breakOf([...SPEC.controls.text.default]), 9);
+  assert.deepEqual([13, 12].map((room) => breakOf([...SPEC.controls.text.default], room)), [5, 9], "“the sea keeps” in one line if it has room");
   assert.equal(breakOf([..."kept what it had been given to keep"]), 17);
   assert.equal(breakOf(Array(40).fill("a")), 20);
   assert.equal(breakOf([..."a bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]), 20);
@@ -132,19 +134,21 @@ test("the answers of the guided steps are right", () => {
   for (const { before } of [one, more, all]) assert.deepEqual(derive(before, NETWORK).forget, own.forget);
   assert.deepEqual([own.letters[own.at], own.at, own.right], ["h", 6, 12], "the h of the; 12 are right");
   const shares = ({ left }) => left.slice(0, 3).map((share) => shareText(share, t));
-  assert.ok(t("step_1_question").includes(`The gate at the space after “the” is ${brief(own.forget[8])}; ${shares(own)[2]} of what the h adds is left there.`), "what is seen");
+  assert.ok(t("step_1_question").startsWith(`At the next space the gate is ${brief(own.forget[8])}.`), "what is seen");
   assert.equal(t("step_1_answer_1"), `still ${shares(own)[2]}`);
   const lifted = derive(one.state, NETWORK);
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
   assert.deepEqual([lifted.letters[8], lifted.forget[8], shares(lifted)], [" ", 1, ["100%", "48%", "48%"]], "all that the e had let through");
   assert.equal(answer(one, 1), shares(lifted)[2]);
+  assert.deepEqual([lifted.guesses.slice(9, 12).join(""), lifted.right], ["sta", 11], "it costs a letter");
 
   const kept = derive(more.state, NETWORK);
   assert.deepEqual(more.state.gates, AT_SPACES(1).slice(0, 13));
   assert.deepEqual(atSpaces(kept, kept.forget), [1, 1, 1]);
   assert.deepEqual([kept.right, kept.letters.length - 1, answer(more, 2)], [7, 17, "fewer"]);
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
-  assert.deepEqual([own, kept].map(({ left, letters, at }) => [letters[at + 3], shareText(left[3], t)]), [["s", "4%"], ["s", "31%"]], "the word before still counts, or not");
+  const afterSpaces = [own, kept].map((model) => atSpaces(model, model.cell).map((value) => value.toFixed(1)));
+  assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "each word begins alike, or not");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -153,7 +157,7 @@ test("the answers of the guided steps are right", () => {
   const shut = derive(all.state, NETWORK);
   assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
   assert.equal(shut.guesses.slice(9, 12).join(""), "tta", "for sea");
-  assert.ok(shut.left.slice(1).every((share) => share === 0), "inside words nothing is kept");
+  shut.cell.forEach((value, i) => letters[i] && assert.equal(value, shut.added[i], "inside words only what the last letter adds"));
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -242,16 +246,17 @@ test("the printed product is the printed number that a letter adds", () => {
   }
 });
 
-test("the line under the sentence: old number times gate, and what is added, give the new number as far as rounding lets them", () => {
-  assert.deepEqual(sumOf(at({})), { before: "0.82", gate: ".671", added: "0.83", cell: "1.38" });
-  assert.deepEqual(sumOf(at({ place: 1 })), { before: "0", gate: ".248", added: "0.03", cell: "0.03" });
-  for (const values of [{}, { unit: 16 }, { unit: 16, gates: AT_SPACES(0) }, { gates: AT_SPACES(1) }, { bias: 4 }]) {
-    for (let place = 1; place <= 18; place += 1) {
-      const [old, gate, added, sum] = Object.values(sumOf(at({ ...values, place }))).map((text) => Number(text.replace("−", "-")));
-      const rounding = 0.0005 * Math.abs(old) + 0.005 * (gate + 2) + 1e-4;
-      assert.ok(Math.abs(old * gate + added - sum) <= rounding, `${JSON.stringify(values)}, ${place}`);
-    }
+test("a number is the old one times the gate, and what is added; the scale holds all that is drawn, and stays where little changes", () => {
+  for (const values of [{}, { unit: 16 }, { unit: 16, gates: AT_SPACES(0) }, { gates: AT_SPACES(1) }, { bias: 4 }, { place: 9 }]) {
+    const { cell, forget, added, share, ownCell, scale } = at(values);
+    assertClose(cell.map((_, i) => (i ? cell[i - 1] * forget[i] : 0) + added[i]), cell, JSON.stringify(values));
+    assert.ok([...cell, ...share, ...ownCell].every((value) => -scale.down <= value && value <= scale.up), JSON.stringify(values));
   }
+  assert.deepEqual(at({}).ownCell, at({ gates: AT_SPACES(1) }).ownCell);
+  assert.deepEqual([[1.3, -1.2], [1.4, -1.3], [7.6, 0.3], [], [-0.6]].map(scaleOf), [
+    { up: 1.5, down: 1.5 }, { up: 1.5, down: 1.5 }, { up: 8, down: 0 }, { up: 0, down: 0 }, { up: 0, down: 1 },
+  ]);
+  assert.ok(scaleOf([40]).up === 40 && scaleOf([-40]).down === 40, "40 letters, each adds less than 1");
 });
 
 test("the room of the sentence is that of its longest form", () => {

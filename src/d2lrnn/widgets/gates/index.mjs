@@ -1,14 +1,13 @@
 // Gates: what a letter adds to the memory of an LSTM, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, KEEPER, leftOf, nameOf, readable } from "./maths.mjs";
-import { brief, createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
+import { createNetwork, derive, KEEPER, nameOf, readable } from "./maths.mjs";
+import { createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
 const SEA = [9, 12]; // in the text of the steps
-const TOLD = [2, 3, 1]; // how many letters after the h each step tells what is left
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -60,10 +59,6 @@ export function longestSentence(letters, t) {
   return all.reduce((longest, one) => (t(one.key, one.values).length > t(longest.key, longest.values).length ? one : longest));
 }
 
-/** How the number of the unit comes about at the chosen letter, as printed. */
-export const sumOf = ({ at, cell, forget, added }) =>
-  ({ before: at > 0 ? plain(cell[at - 1]) : "0", gate: brief(forget[at], 3), added: plain(added[at]), cell: plain(cell[at]) });
-
 /** The column of letters under a finger, or the nearest. */
 function nearest(tiles, { clientX, clientY }) {
   const far = tiles.map((tile) => {
@@ -77,11 +72,14 @@ function nearest(tiles, { clientX, clientY }) {
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest sentence
-  const sum = element("p", { class: "gates-sum" });
-  const picture = createStrips({ t, signal, onBack: () => change({ gates: [], bias: 0 }) });
+  const picture = createStrips({ t, signal, onBack: () => {
+    edits.clear();
+    change({ gates: [], bias: 0 });
+  } });
   const units = createMap(t);
   const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
+  const edits = new Map(); // the gates that are held in each unit: they are there again when the reader comes back
 
   const biasValue = element("b", {});
   const bias = rangeControl({
@@ -106,10 +104,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
+    edits.clear();
     change({ text: readable(text.value, TEXT.max), place: 1, gates: [] });
   }, { signal });
   onReset(() => {
     lost.hidden = true;
+    edits.clear();
     pointTo(null);
   });
   const moreUnits = fold(t("more_units"), units.mapBox);
@@ -125,7 +125,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const setUnit = (unit) => {
     if (unit === model.unit) return;
     guided.ask(-1); // its question or outcome is about the gates of another unit
-    commit({ unit, gates: [] });
+    edits.set(model.unit, state().gates);
+    commit({ unit, gates: edits.get(unit) ?? [] });
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
   const hold = (place, value) => change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
@@ -187,9 +188,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
-    const { letters, left, ownForget, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
-    const share = (shares) => shareText(shares[TOLD[i]], t);
-    return { share: share(left), own_share: share(leftOf(ownForget, place - 1)), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join("") };
+    const { letters, left, cell, ownCell, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
+    const atSpaces = (numbers) => numbers.filter((_, at) => letters[at] === " ").map((value) => plain(value, 1)).join(", ");
+    return {
+      share: shareText(left[2], t), numbers: atSpaces(cell), own_numbers: atSpaces(ownCell),
+      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+    };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
@@ -197,7 +201,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), sum, pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -221,7 +225,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isShort = letters.length < 2;
     const { key: longestKey, values: longestValues } = isShort ? { key, values } : longestSentence(letters, t);
     longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
-    sum.replaceChildren(...(isShort ? [] : emphasised(t.raw("sum"), sumOf(model))));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
     units.draw(model, letter);
     pair.draw(model);

@@ -8,16 +8,22 @@ import SPEC from "./spec.json" with { type: "json" };
 export const KEEPER = 16; // the unit that keeps at spaces
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
 const FOLLOWED = [SPEC.controls.unit.default, KEEPER, 18];
-const LONGEST_LINE = 12; // letters that a phone shows in one line
+const LONGEST_LINE = 13; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
 export const readable = (text, longest = Infinity) => normalise(unaccented(text)).slice(0, longest);
 
-/** Where a phone breaks a text into two lines: after the space nearest the middle; `length` if one line is enough. */
-export function breakOf(letters) {
+/**
+ * Where a phone breaks a text into two lines, of which one has `room` letters: after the first space that leaves no more
+ * for the second line, or else the space nearest the middle; `length` if one line is enough.
+ */
+export function breakOf(letters, room = LONGEST_LINE) {
   const { length } = letters;
-  if (length <= LONGEST_LINE) return length;
+  const most = Math.min(room, LONGEST_LINE);
+  if (length <= most) return length;
   const spaces = letters.flatMap((letter, t) => (letter === " " && t < length - 1 ? [t + 1] : []));
+  const first = spaces.find((at) => length - at <= most);
+  if (first <= most) return first;
   const far = (at) => Math.max(at, length - at);
   const best = spaces.reduce((found, at) => (far(at) < far(found) ? at : found), length);
   return far(best) <= 0.7 * length ? best : Math.ceil(length / 2);
@@ -96,6 +102,13 @@ export function leftOf(forget, from) {
   return left;
 }
 
+const STEPS = [0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 40];
+/** How far numbers reach above and below 0, in steps: a small change leaves the scale as it is. */
+export function scaleOf(numbers) {
+  const reach = (values) => STEPS.find((step) => Math.max(0, ...values) <= step);
+  return { up: reach(numbers), down: reach(numbers.map((value) => -value)) };
+}
+
 /** Units from the one that keeps most of what it gets at place `from` to the one that keeps least. */
 export function orderOfUnits(reading, from) {
   const kept = Array.from({ length: reading.numHiddens }, (_, j) => {
@@ -132,19 +145,23 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
   const [input, candidate] = [of("input"), of("candidate")];
+  const added = candidate.map((value, t) => value * input[t]);
+  const left = leftFrom(forget);
+  const numbers = (from) => letters.map((_, t) => from.cell(t, unit));
+  const [cell, ownCell] = [numbers(reading), numbers(trained)];
+  const share = letters.map((_, t) => (t < at ? 0 : left[t - at] * added[at])); // what of each number is the letter's
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
-    left: leftFrom(forget),
+    left, share, ownCell,
+    scale: scaleOf([...cell, ...ownCell, ...share]),
     guesses: underNext(reading.guesses),
     ownGuesses: underNext(trained.guesses),
     right: right(reading),
     ownRight: right(trained),
-    input, candidate,
+    input, candidate, cell, added,
     output: of("output"),
-    cell: letters.map((_, t) => reading.cell(t, unit)),
-    added: candidate.map((value, t) => value * input[t]),
     state: letters.map((_, t) => reading.state(t, unit)),
     rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,

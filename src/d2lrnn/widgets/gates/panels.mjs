@@ -27,8 +27,8 @@ function columns(...children) {
 }
 
 /** Where the lines of a text begin and end, which a narrow screen sets below each other: { parts, most }, the longest's letters. */
-function partsOf(letters) {
-  const at = breakOf(letters);
+function partsOf(letters, room) {
+  const at = breakOf(letters, room);
   const parts = [[0, at], [at, letters.length]].filter(([from, to]) => to > from);
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
@@ -43,39 +43,45 @@ export function fateOf(letters, at) {
 }
 
 /**
- * The text; over each letter the guess that was made for it, under it its gate, and under that the band of what is
- * left of what the chosen letter adds.
+ * The text; over each letter the guess that was made for it, under it its gate, and under that the number of the unit, a
+ * bar on or under 0, before it what is left in it of what the chosen letter adds.
  * `lines` is dragged: a grip for its gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which
  * gate the keys are.
  */
 export function createStrips({ t, signal, onBack }) {
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
   const count = element("span", {});
+  const legend = element("span", { class: "gates-legend" }, t("changed"));
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
-  const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, back), lines, letterKeys, gateKeys);
-  let [tiles, cells, faders, grips, shares, guessed] = [[], [], [], [], [], []];
+  const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, letterKeys, gateKeys);
+  let [tiles, cells, faders, grips, shares, numbers, guessed] = [[], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
+  let last = null; // what was drawn
 
   function write(letters) {
-    if (letters.join("") === written) return;
-    written = letters.join("");
-    chosen = null;
+    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 24.5) || undefined); // no grip under 24 pixels
+    const text = [letters.join(""), ...parts].join();
+    if (text === written) return;
+    if (written?.split(",")[0] !== letters.join("")) chosen = null;
+    written = text;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
-    cells = letters.map((_, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }));
+    numbers = letters.map(() => element("b", { class: "gates-number" }));
+    cells = numbers.map((number, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, element("i", { class: "gates-was" }), number));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
     faders = letters.map((_, i) => element("span", { class: "gates-fader" }, element("i", { class: "gates-own" }), cells[i], grips[i], shares[i]));
-    const { parts, most } = partsOf(letters);
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
-    lines.classList.toggle("is-tight", most > ROOM_NARROW);
+    const isHung = parts.length > 1 && parts[0][1] + 4 <= most; // the labels have room after the first line
+    lines.classList.toggle("is-hung", isHung);
+    lines.classList.toggle("is-tight", most > ROOM_NARROW && !isHung);
     const row = (kind, all, [from, to], ...labels) => element(
       "div", { class: `gates-row ${kind}` },
       element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, t(label)))), ...all.slice(from, to),
@@ -84,18 +90,19 @@ export function createStrips({ t, signal, onBack }) {
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-guesses", guessed, part, "row_guess"),
       row("gates-text-row", tiles, part, "row_text"),
-      row("gates-faders", faders, part, "keep", "row_gate", "forget", "left_key"),
+      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_number", "left_key"),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
-    const { letters, at, unit, forget, ownForget, left, right, ownRight } = model;
+    last = [model, { name, now, nameAt }];
+    const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, share, scale } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
     const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
-    back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    back.style.visibility = legend.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
@@ -108,16 +115,21 @@ export function createStrips({ t, signal, onBack }) {
       tile.classList.toggle("is-before", i < at);
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
-    const last = fateOf(letters, at);
+    const fate = fateOf(letters, at);
+    const part = (value) => fixed(value / (scale.up + scale.down || 1));
+    lines.style.setProperty("--zero", part(scale.up));
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
-      shares[i].textContent = isLeft ? shareText(left[i - at], t) : "";
-      node.style.setProperty("--left", i < at ? "0" : fixed(left[i - at]));
-      node.style.setProperty("--come", i < at ? "0" : fixed(left[Math.max(0, i - at - 1)]));
+      shares[i].textContent = i === at ? signed(model.added[at]).replace("0.", ".") : isLeft ? shareText(left[i - at], t) : "";
+      const bars = { number: cell[i], was: ownCell[i], share: share[i] };
+      for (const [bar, value] of Object.entries(bars)) node.style.setProperty(`--${bar}`, part(value));
+      numbers[i].textContent = plain(cell[i], 1);
+      numbers[i].classList.toggle("is-under", numbers[i].textContent.startsWith("−"));
+      node.classList.toggle("is-other", Math.abs(cell[i] - ownCell[i]) >= 0.05);
       const fader = faders[i];
       fader.classList.toggle("is-told", isTold);
-      fader.classList.toggle("is-fate", i === last);
+      fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
       fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
       fader.classList.toggle("is-at", i === at);
@@ -128,7 +140,7 @@ export function createStrips({ t, signal, onBack }) {
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      grips[i].textContent = isIdle && !model.held[i] ? "" : brief(forget[i]);
+      grips[i].textContent = isIdle && i !== at && !model.held[i] ? "" : brief(forget[i]);
       grips[i].classList.toggle("is-full", grips[i].textContent.length > 3); // 1.00: no room for a sign
     });
     letterKeys.max = Math.max(1, letters.length);
@@ -138,8 +150,11 @@ export function createStrips({ t, signal, onBack }) {
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
+  const sized = new ResizeObserver(() => last && draw(...last)); // another width may break the text elsewhere
+  sized.observe(node);
+  signal.addEventListener("abort", () => sized.disconnect());
   /** How far a grip goes from shut to open, in pixels. */
-  const travel = (i) => cells[i].offsetTop - grips[i].offsetHeight;
+  const travel = (i) => cells[i].offsetTop - numbers[i].offsetHeight - grips[i].offsetHeight;
   /** The grip of the gate that is told swells where it is: it can be moved. */
   const nod = () => {
     const moves = ["1", "1.25", "1"].map((scale) => ({ scale }));
