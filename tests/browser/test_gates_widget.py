@@ -578,7 +578,7 @@ def test_nothing_below_the_sentence_moves(opened: tuple[Page, Record], tmp_path:
       const found = [];
       for (const width of widths) {
         document.body.style.width = `${width}px`; // the figure asks for its own width, never for the window's
-        for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame); // a line may break elsewhere
+        for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame); // lines may break
         const below = node.querySelectorAll(".gates-faders, .gates-guesses, .d2lrnn-step-titles, .d2lrnn-foot");
         for (let place = 1; place <= 18; place += 1) {
           letters.value = place;
