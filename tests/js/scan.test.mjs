@@ -7,7 +7,7 @@ import {
   MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
   loopStates, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellInWords, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence, stripOf, sumsOf } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -177,32 +177,32 @@ test("the right answers of the steps are right, and the question comes before th
   }
 });
 
-test("a cell in hand is one that is filled, and its words are the sum that made it", () => {
-  const words = (values) => cellInWords(at(values), t);
+test("a cell in hand is one that is filled, and its sum is the one that made it", () => {
+  const sums = (values) => sumsOf(joinOf(at(values)), t);
   assert.equal(at({ place: 3, level: -1, step: 1 }).cell, null, "the loop has not come there");
   assert.deepEqual(at({ place: 3, level: -1, step: 2 }).cell, { level: -1, place: 2 });
   assert.deepEqual(at({ place: 3, level: 9, step: 1 }).cell, { level: 1, place: 2 }, "the last level that is reached");
   assert.equal(at({ place: 9 }).cell.place, 7, "the last there is");
-  assert.deepEqual(words({ place: 4, level: -1, step: 3 }), ["State 4 = 0.9 × state 3 + 3 = 0.9 × 1.72 + 3 = 4.548"]);
-  assert.deepEqual(words({ place: 7, level: -1, step: 7 }), ["State 7 = 0.9 × state 6 + 0 ≈ 0.9 × 2.8839 + 0 ≈ 2.5955"]);
-  assert.deepEqual(words({ place: 2, level: -1, step: 1 }), ["State 2 = 0.9 × state 1 + (−1) = 0.9 × 2 + (−1) = 0.8"]);
-  assert.deepEqual(words({ place: 1, level: -1 }), ["State 1 is given: 2."]);
-  assert.deepEqual(words({ place: 5 }), ["Step 5: × 0.9 − 2. Round 1 joins it with step 4."]);
-  assert.deepEqual(words({ place: 2 }), ["Step 2: × 0.9 − 1. In round 1 state 1 goes through it."]);
+  assert.equal(sums({ place: 4, level: -1, step: 3 }), "0.9 × 1.72 + 3 = 4.548");
+  assert.equal(sums({ place: 7, level: -1, step: 7 }), "0.9 × 2.8839 + 0 ≈ 2.5955");
+  assert.equal(sums({ place: 2, level: -1, step: 1 }), "0.9 × 2 − 1 = 0.8");
+  assert.equal(sums({ place: 5 }), "0.9 × 0.9 = 0.81 and 3 × 0.9 − 2 = 0.7.");
+  assert.equal(sums({ place: 2 }), "", "state 2 is not known yet");
   const sweeps = { ...presetValues("fading", 9), method: "two-sweep" };
-  assert.deepEqual(words({ ...sweeps, place: 5 }), ["Step 5: × 0.9 − 2. Round 1 joins it with step 6."]);
-  assert.deepEqual(words({ ...sweeps, place: 9 }), ["Step 9: × 0.9 + 1."]);
+  assert.equal(sums({ ...sweeps, place: 5 }), "0.9 × 0.9 = 0.81 and −2 × 0.9 + 1 = −0.8.", "with step 6");
+  assert.equal(sums({ ...sweeps, place: 9 }), "", "with none");
   const halving = { ...presetValues("halving", 8), place: 8 };
-  assert.deepEqual(words({ ...halving, step: 2 }), [
-    "Steps 5⁠–⁠8 in one box: × 0.0625 + 1.875 (shortened in the box).",
-    "0.25 × 0.25 = 0.0625 and 1.5 × 0.25 + 1.5 = 1.875.",
-  ]);
-  const [, product] = words({ ...presetValues("halving", 16), place: 16, step: 3 });
-  assert.ok(product.startsWith("0.0625 × 0.0625 ≈ 0.004 and"), product);
-  assert.deepEqual(words({ ...halving, step: 3 }), ["State 8: state 4 goes through the box of steps 5⁠–⁠8. 0.0625 × 1.875 + 1.875 ≈ 1.9922."]);
-  assert.deepEqual(words({ place: 1, step: 2 }), ["State 1, copied from the column before: 2."]);
-  assert.deepEqual(words({ place: 1, step: 2, level: 0 }), words({ place: 1, level: -1 }), "the first step is a state at once");
-  assert.deepEqual(words({ ...presetValues("fading", 9), method: "two-sweep", place: 5, step: 1 }), ["Step 5, copied from the column before: × 0.9 − 2."]);
+  assert.equal(sums({ ...halving, step: 2 }), "0.25 × 0.25 = 0.0625 and 1.5 × 0.25 + 1.5 = 1.875.");
+  assert.ok(sums({ ...presetValues("halving", 16), place: 16, step: 3 }).startsWith("0.0625 × 0.0625 ≈ 0.004 and"));
+  assert.equal(sums({ ...halving, step: 3 }), "0.0625 × 1.875 + 1.875 ≈ 1.9922");
+});
+
+test("the parts of the strip keep apart in any width", () => {
+  for (const width of [240, 288, 320, 358, 419, 420, 480, 800]) {
+    const { state, box, first, next, last } = stripOf(width);
+    assert.ok(state + 8 < first.x && Math.abs(first.x + box - next.x) > 8 && next.x + box + 8 < last, `${width}`);
+    assert.ok(last + state <= width && first.x < first.times && first.times < first.plus && first.plus < first.x + box, `${width}`);
+  }
 });
 
 test("the cone of a cell ends at the inputs that it has seen", () => {
@@ -257,7 +257,8 @@ test("steps are printed in the cells of the first figure, on a phone and in the 
 });
 
 test("the parts of the newest level's last cell light up by themselves", () => {
-  assert.equal(litCell(at({})), null);
+  assert.deepEqual(litCell(at({})), { level: 0, place: 4 }, "before the first round an example: steps 4 and 5");
+  assert.equal(litCell(at(presetValues("fading", 64))), null);
   assert.deepEqual(litCell(at({ step: 1 })), { level: 1, place: 4 }, "two in the middle: the state before them is not known yet");
   assert.deepEqual(litCell(at({ step: 1, method: "two-sweep" })), { level: 1, place: 5 }, "a box that was joined");
   assert.deepEqual(litCell(at({ ...presetValues("fading", 4), step: 1 })), { level: 1, place: 3 });
@@ -298,7 +299,8 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
 test("a box is explained by what it was made from; states that nobody knows yet stay open", () => {
   const rule = (values) => ruleValues(explained(at(values)), t);
   const told = { first: "× 0.9 − 1", next: "× 0.9 + 1", both: "× 0.81 + 0.1", h0: "2" };
-  assert.deepEqual(rule({}), ["rule", { ...told, h2: "1.72" }], "at the start an example: steps 2 and 3, and what they make");
+  const [key, { both }] = rule({});
+  assert.deepEqual([key, both], ["rule_open", "× 0.81 + 0.7"], "at the start an example: steps 4 and 5, and what they make");
   assert.deepEqual(rule(presetValues("fading", 2))[0], "rule_state", "two steps have none to join");
   assert.deepEqual(rule({ place: 3, level: 0 }), ["rule_open", { ...told, h2: "not known yet" }]);
   assert.deepEqual(rule({ place: 3, level: 0, step: 2 }), ["rule", { ...told, h2: "1.72" }]);
@@ -316,8 +318,8 @@ test("a box is explained by what it was made from; states that nobody knows yet 
     const place = levels[0].targets.find((s) => s > levels[0].distance);
     const sample = place === undefined ? null : sampleOf({ a, x, levels, cell: { place } });
     const { step, states: found, done } = at({ a, x, step: 0 });
-    const [key] = sentence({ a, x, step, numSteps, levels, states: found, done });
-    assert.equal(key, levels.length < numSteps - 1 ? "now_start" : "now_start_few", "only then the scan is sooner");
+    const [headline] = sentence({ a, x, step, numSteps, levels, states: found, done });
+    assert.equal(headline, levels.length < numSteps - 1 ? "now_start" : "now_start_few", "only then the scan is sooner");
     if (sample === null) assert.equal(levels.length, numSteps - 1, "as many rounds as the loop");
     if (sample === null) continue;
     const first = scanTrace(a, x, levels)[1];

@@ -2,11 +2,11 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, formatValue, resized, scanLevels } from "./maths.mjs";
-import { countsTable, explained, figure, hand, joinOf, lanes, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
+import { countsTable, explained, figure, hand, joinOf, lanes, madeAt, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
-const [JOIN, SHOWN_JOIN] = [0.8, 3]; // seconds that two boxes take to melt into one: in the race, and shown by itself
+const [JOIN, SHOWN_JOIN] = [0.8, 4]; // seconds that two boxes take to become one: in the race, and shown by itself
 const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
@@ -21,10 +21,10 @@ function litKey({ first, from, states }) {
 /** The words under the picture: for the box in hand, before the first round, and for what the newest round has joined. */
 function hintKeyOf(model, join) {
   const isDense = !showsNumbers(model);
-  if (model.cell !== null) return litKey(join);
+  if (model.cell !== null) return model.cell.level > 0 && madeAt(model.levels, model.cell) < model.cell.level ? "hint_copy" : litKey(join);
   if (model.step === 0) return isDense ? "hint_dots" : "hint_start";
   if (isDense) return "hint_colours";
-  return model.done.scan ? "why_short" : litKey(join);
+  return model.done.scan && model.done.loop ? "why_short" : litKey(join);
 }
 
 /** Ticks that go on by themselves: `run(from, to)` in about `all` milliseconds, the `first` after so many, `stop()`; after a tick that `rests` they wait. */
@@ -58,6 +58,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
   let isStarted = false; // from the first round on there is a slider over the rounds
   let isRunning = false;
+  let isAnswer = false; // the run shows what was guessed, which its words wait for
+  let isPriced = false; // the picture shows the price of the scan
+  let told = ""; // under the picture, but for what to do next
   let editing = false; // "your own" is chosen, and nothing changed yet
   const now = nowLine();
   const ticking = clock({
@@ -70,20 +73,31 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   /** Whatever the reader sets ends a run. */
   const set = (values) => {
+    isAnswer = false;
     ticking.stop();
     commit(values);
   };
-  /** Another race is not the one that an open question asks about. */
+  /** Another race is not the one that a step asks or tells about. */
   const change = (values) => {
-    steps.leave();
+    if (steps.opened() >= 0) steps.ask(-1);
     set(values);
   };
 
-  const label = () => (runButton.textContent = t(isRunning ? "pause" : shown.step > 0 && !shown.done.loop ? "go_on" : "run"));
+  const label = () => {
+    const goesOn = !isRunning && shown.step > 0 && !shown.done.loop;
+    runButton.textContent = t(isRunning ? "pause" : goesOn ? "go_on" : "run");
+    const waits = goesOn && shown.step === 1 && !shown.done.scan;
+    root.classList.toggle("scan-waits", waits);
+    root.classList.toggle("scan-plays", isRunning && isAnswer);
+    // The boxes of a longer race are too small for a finger.
+    const next = !showsNumbers(shown) || shown.step === 0 || shown.done.loop ? [] : [t(waits && shown.cell === null ? "press_on" : "tap")];
+    hint.textContent = [told, ...next].join(" ");
+  };
   const runButton = buttonControl({
     label: t("run"), class: "d2lrnn-button scan-run", signal,
     onPress: () => {
       if (ticking.running()) return ticking.stop();
+      isAnswer = false;
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, isStarted ? shown.numSteps - 1 : 1, { first: 250 }); // answered at once; the first time one round, to look at
@@ -101,14 +115,16 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
 
   const showHand = (act = () => {}) => requestAnimationFrame(() => { // it has been drawn
-    inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (!inHand.node.hidden) inHand.node.scrollIntoView({ block: "nearest", behavior: "instant" });
     act();
   });
   const picture = figure({
     t, signal,
     onCell: (cell, tapped = false) => {
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
-      if (tapped && cell !== null) showHand();
+      if (!tapped || cell === null) return;
+      showJoin();
+      showHand();
     },
   });
   const inHand = hand({
@@ -147,6 +163,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const walks = values.step > 0 && values.step < 10 && !prefersReducedMotion();
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
+      isAnswer = walks;
       if (walks) ticking.run(0, values.step, { all: 3000 });
     },
     outcome: (i, j) => {
@@ -168,7 +185,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   steps.node.addEventListener("click", ({ target }) => target.closest(".d2lrnn-step-title") && steps.opened() < 0 && ticking.stop(), { signal });
 
-  const rule = trick({ t });
+  const rule = trick({ t, signal });
   const race = lanes({ t });
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
@@ -196,7 +213,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const shownJoin = motion({ seconds: SHOWN_JOIN, signal });
   const showJoin = () => {
     joins.stop();
-    shownJoin.run(rule.melt);
+    shownJoin.run(rule.move);
   };
   whenSeen(rule.node, { act: () => shown.step === 0 && showJoin(), signal });
   rule.node.addEventListener("click", showJoin, { signal });
@@ -204,15 +221,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   steps.node.addEventListener("click", () => draw(shown), { signal });
 
   const draw = (model) => {
-    if (shown !== null) {
-      joins.stop();
-      shownJoin.stop();
-      rule.melt(1);
-    }
+    joins.stop();
+    shownJoin.stop();
+    const isFirst = !isStarted && !isAnswer && model.step === 1 && shown !== null; // to look at
     const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
-    shown.isPriced = steps.opened() === 2; // and once it is answered, the picture shows the price
+    isPriced = steps.opened() === 2 || (isPriced && steps.opened() < 0 && model.done.loop); // also that of another scan
+    shown.isPriced = isPriced;
     isStarted ||= model.step > 0;
     root.classList.toggle("scan-started", isStarted);
     const [key, values] = sentence(shown);
@@ -224,18 +240,17 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.set(model.step, at.textContent);
     rule.draw(explained(model));
     rule.node.hidden = shown.isPriced; // there boxes are counted
-    if (isNext) joins.run(rule.melt);
-    label();
+    if (isNext && isFirst) shownJoin.run(rule.move);
+    else if (isNext && !isAnswer && model.numSteps <= 8) joins.run(rule.move); // a longer race is too fast for it
     const join = joinOf(explained(model));
     const isFilled = showsFilled(model) && !shown.isAsked;
     const hintKey = isFilled ? "hint_filled" : hintKeyOf(model, join);
-    const canTap = showsNumbers(model) && model.step > 0 && hintKey !== "why_short"; // the boxes of a longer race are too small for a finger
     const filled = model.levels.map(({ targets }) => targets.length);
-    const told = {
+    told = t(hintKey, {
       steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1, h: formatValue(model.loop[0]),
       sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
-    };
-    hint.textContent = [t(hintKey, told), ...(canTap ? [t("tap")] : [])].join(" ");
+    });
+    label();
     hint.classList.toggle("scan-price", isFilled);
     example.set(editing ? "own" : presetOf(model) ?? "own");
     ownHint.hidden = example.input.value !== "own";
@@ -243,7 +258,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     race.draw(model);
     picture.draw(model);
     inHand.draw(model);
-    if (model.cell !== null) play.style.setProperty("--trick-top", `${rule.node.offsetTop}px`);
     books.draw(model);
   };
   return { draw };

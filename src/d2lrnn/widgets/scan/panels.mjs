@@ -1,5 +1,5 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
-import { watchWidth } from "../shape.mjs";
+import { emphasised, watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
 import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
 
@@ -44,8 +44,8 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const cell = { pairs: Math.max(pair, Math.min(1.4 * pair, room(56))), stacked: Math.max(40, Math.min(64, room(20))), small: Math.min(24, (0.5 * (width - nowBox - 20 - left)) / numLevels), dense: Math.min(30, 0.4 * room(0)) }[mode];
   const first = left + cell / 2;
   const last = boxes ? width - 7 - cell / 2 : numbers ? width - nowBox - 20 - cell / 2 : width - Math.max(cell / 2, wide ? 46 : 12); // room for "32 rows up"
-  const row = !numbers ? Math.floor(TALL / numSteps) : mode === "stacked" ? 32 : !wide ? (few ? 30 : 19) : few ? 33 : numSteps <= 12 ? 29 : 20; // whole pixels: no moiré
-  const [top, foot] = mode === "stacked" ? [41, 4] : [46, numbers ? 7 : FOOT];
+  const row = !numbers ? Math.floor(TALL / numSteps) : mode === "stacked" ? 32 : !wide ? (few ? 30 : 18) : few ? 33 : numSteps <= 12 ? 29 : 20; // whole pixels: no moiré
+  const [top, foot] = mode === "stacked" ? [41, 4] : [wide ? 46 : 42, numbers ? 7 : FOOT];
   return {
     wide, numbers, mode, boxes, box, cell, columns, row, top, whole, nowBox, now: width - 3 - nowBox / 2, height: top + row * numSteps + foot,
     apart: row > 20 && mode !== "stacked" ? 6 : 4, large: few && wide && mode !== "stacked", levels: Array.from({ length: numLevels + 1 }, (_, level) => first + ((last - first) * level) / numLevels),
@@ -65,14 +65,14 @@ export function cellAt(places, { numSteps, level, walked }, px, py) {
   return { level: found[0], place };
 }
 
-/** The newest level's box that is explained: the last; in round 1 two boxes in the middle join, far from any known state. */
+/** The newest level's box that is explained: the last; up to round 1 two boxes in the middle join, far from any known state. */
 function newest({ level, levels, numSteps }) {
-  const middle = level === 1 && showsNumbers({ numSteps }) ? levels[0].targets.find((s) => s >= 4) : undefined;
+  const middle = level === 0 || (level === 1 && showsNumbers({ numSteps })) ? levels[0].targets.find((s) => s >= 4) : undefined;
   return { level, place: middle ?? numSteps - 1 };
 }
 
 /** The cell whose parts light up: the one under the mouse, the one in hand, or one of the newest level. */
-export const litCell = (model, hovered = null) => hovered ?? model.cell ?? (model.level > 0 ? newest(model) : null);
+export const litCell = (model, hovered = null) => hovered ?? model.cell ?? (model.level > 0 || showsNumbers(model) ? newest(model) : null);
 
 /** The box that two boxes of one column join into, where a mouse drags one to the other; as long as it isn't filled, the later of both. */
 export function dragged({ levels, level }, one, other) {
@@ -83,14 +83,8 @@ export function dragged({ levels, level }, one, other) {
   return { level: one.level + (isJoin ? 1 : 0), place };
 }
 
-/**
- * The model whose box in hand is the one that is explained: the reader's, else one of the newest round. At the start it is an
- * example, the box of step 3, with the states that the steps make.
- */
-export function explained(model) {
-  const isExample = model.cell === null && model.level === 0;
-  return { ...model, isExample, cell: model.cell ?? (isExample ? { level: 0, place: Math.min(2, model.numSteps - 1) } : newest(model)) };
-}
+/** The model whose box in hand is the one that is explained: the reader's, else one of the newest round. */
+export const explained = (model) => ({ ...model, cell: model.cell ?? newest(model) });
 
 /** Its boxes hold numbers; else they are dots. */
 export const showsNumbers = ({ numSteps }) => numSteps <= MOST_NUMBERS;
@@ -126,8 +120,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const fit = 1.1 * (places.large ? LARGE_SIGN : SIGN) * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
-  const sample = level === 0 && boxes && model.cell?.level === 0 ? sampleOf(model) : null; // before the first round: what the box in hand joins to
-  const isHeld = lit !== null && lit === model.cell;
+  const sample = lit?.level === 0 ? sampleOf({ ...model, cell: lit }) : null; // what a box of the first column joins to lights up with it
   const opens = !model.isAsked; // the columns to come are seen to be open
   const related = (is) => (is ? " scan-kin" : "");
   // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
@@ -164,8 +157,8 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
-  if (mode === "small") text(t("column_now"), places.now, 31, "scan-soft");
-  levels.slice(0, sample === null ? level : 1).forEach(({ distance }, i) => {
+  if (mode === "small") text(t(places.whole ? "column_now" : "column_now_short"), places.now, 31, "scan-soft", { room: places.nowBox });
+  levels.slice(0, sample !== null && isChosen && opens ? Math.max(1, level) : level).forEach(({ distance }, i) => {
     const kind = i + 1 === level ? "scan-level" : "scan-soft";
     const count = Math.min(2 * distance, numSteps);
     const head = doubles ? (numbered ? t(roomy ? "joined" : "joined_short", { count }) : String(count)) : roomy ? t(distance === 1 ? "apart_one" : "apart", { distance }) : String(distance);
@@ -173,6 +166,13 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     text(head, inside(head, i), 31, kind, { room: between - 5 });
     if (numbered) text(over, inside(over, i), 10, kind, { room: between - 5 });
   });
+  for (const [x, w] of isNext ? [[columns.loop, box], [places.levels[level], places.cell]] : []) { // what comes in stands in its frame from the start
+    for (let s = 0; s < numSteps; s += 1) {
+      if (numbers && (boxes || x === columns.loop)) frame(x, s, w, "scan-slot");
+      else lines.add("scan-dot scan-slot", small(x, s, w));
+    }
+  }
+  lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
     if (numbers || s === 0 || s === numSteps - 1 || ((s + 1) % 16 === 0 && (numSteps - 1 - s) * row >= LINE)) text(String(s + 1), columns.t, y[s], "scan-soft");
   }
@@ -189,10 +189,10 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = i === 0 && s === sample?.later;
-      const isKin = cone.scan[i + 1]?.has(s) || (isSample && isHeld);
+      const isKin = cone.scan[i + 1]?.has(s) || isSample;
       const takes = targets.includes(s);
-      if (!takes && !isKin) continue;
-      const kind = `${isSample ? "scan-now" : when}${related(isKin)}`;
+      if (!isKin && (!takes || !boxes)) continue; // of many joins, and in a narrow figure, those that matter
+      const kind = `${when}${related(isKin)}${numbers || i > level - 4 ? "" : " scan-far"}`;
       lines.add(`scan-line ${takes ? "scan-own" : "scan-keep"} ${kind}`, `M${from} ${y[s].toFixed(1)}H${to}`);
       if (takes) lines.add(`scan-line scan-take ${kind}`, `M${from} ${y[s - distance].toFixed(1)}L${to} ${y[s].toFixed(1)}`);
     }
@@ -215,19 +215,19 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   }
   // the scan, as far as it has come, and what is open
   const kindOf = (i, s) => {
-    const isJoined = i === 0 && isHeld && (s === sample?.earlier || s === sample?.later);
+    const isJoined = sample !== null && i < 2 && (s === sample.later || (i === 0 && s === sample.earlier));
     const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s)) || isJoined;
     const isLast = i === levels.length; // all states
     const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
-    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${i === 0 && s === 0 ? " scan-given" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && i > 0 && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
+    return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${i === 0 && s === 0 ? " scan-given" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
   places.levels.slice(0, opens ? levels.length + 1 : level + 1).forEach((x, i) => {
     const { a, b, from } = trace[i];
     for (let s = 0; s < numSteps; s += 1) {
-      const isSample = i === 1 && s === sample?.later;
-      const kind = isSample ? `${sample.isState ? "scan-state" : "scan-part"} scan-made scan-sample${related(isHeld)}` : i > level ? "scan-open" : kindOf(i, s);
+      const isSample = i === 1 && level === 0 && s === sample?.later; // before round 1 a box that the reader chose is joined, and that of the example is marked
+      const kind = isSample ? `${isChosen ? `${sample.isState ? "scan-state" : "scan-part"} scan-made` : "scan-open"} scan-sample scan-kin` : i > level ? "scan-open" : kindOf(i, s);
       if (!boxes) lines.add(`scan-cell scan-dot ${kind}`, small(x, s, places.cell));
-      else if (i > level && !isSample) frame(x, s, places.cell, kind);
+      else if (i > level && !(isSample && isChosen)) frame(x, s, places.cell, kind);
       else stepCell(x, s, places.cell, kind, a[s], b[s], from[s] === 0);
     }
   });
@@ -242,7 +242,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const { a, b, from } = trace[level];
     for (let s = 0; s < numSteps; s += 1) stepCell(places.now, s, places.nowBox, kindOf(level, s).replace(" scan-copy", ""), a[s], b[s], from[s] === 0, places.whole);
   }
-  if (lit !== null && (numbers || isChosen)) { // of a dense figure the lines end there
+  if (lit !== null && (isChosen || (numbers && level > 0))) { // of a dense figure the lines end there
     const atX = lit.level < 0 ? columns.loop : places.levels[lit.level];
     const w = lit.level < 0 ? box : places.cell;
     const [wide, tall] = [w + 8, numbers ? row - 1 : row + 6];
@@ -349,7 +349,7 @@ const digits = (value) => (Math.abs(value) >= 100 || Math.abs(value) < 0.0005 ? 
 /** Of a state; "≈" where it has more. */
 const stateText = (value) => (Math.abs(value - Number(digits(value).replace("−", "-"))) < ROUNDING ? "" : "≈") + digits(value);
 /** The level at which a box was filled: from there on it is copied. */
-function madeAt(levels, { level, place }) {
+export function madeAt(levels, { level, place }) {
   let made = level;
   while (made > 0 && !levels[made - 1].targets.includes(place)) made -= 1;
   return made;
@@ -371,9 +371,9 @@ export function sampleOf({ a, x, levels: [{ distance, targets }], cell: { place 
  * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }. Both have
  * { from, middle, place }, of the three states, -1 for the state of zero before the first.
  */
-export function joinOf({ a, x, loop, levels, level: reached, walked, trace, isExample, cell: { level: column, place } }) {
+export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell: { level: column, place } }) {
   const at = (level, t) => [trace[level].a[t], trace[level].b[t]];
-  const state = (t) => (t < 0 ? 0 : isExample || t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
+  const state = (t) => (t < 0 ? 0 : t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
   const single = (next, from) => ({ next, states: [state(from), null, state(place)], from, middle: from, place });
   const double = (first, next, both, from, middle, last) => ({ first, next, both, states: [from, middle, last].map(state), from, middle, place: last });
   const level = madeAt(levels, { level: column, place });
@@ -399,116 +399,176 @@ export function ruleValues(model, t) {
 
 const added = (b) => `${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
 
-/** The two numbers of a box of two, computed: { times, plus }. */
-function joinSums({ first: [a1, b1], next: [a2, b2], both: [a, b] }, t) {
-  return {
+/** How the numbers of a box were computed, in words: both of a box of two, or the state, where it is known. */
+export function sumsOf({ first, next: [a2, b2], both, states: [h0, , h2] }, t) {
+  if (first === undefined) {
+    if (h0 === null || h2 === null) return "";
+    return t("join_state", { a: fine(a2), h1: term(h0), plus_b: added(b2), h2: fine(h2), equal: equals(a2, h0, b2, h2) });
+  }
+  const [[a1, b1], [a, b]] = [first, both];
+  return t("cell_sums", {
     times: t("join_times", { a1: fine(a1), a2: term(a2), a: fine(a), equal_a: equals(a1, a2, a) }),
     plus: t("join_plus", { b1: fine(b1), a2: term(a2), plus_b2: added(b2), b: fine(b), equal_b: equals(a2, b1, b2, b) }),
-  };
+  });
 }
-
-/** What a box makes of the state before it. */
-const stateSum = ({ next: [a, b], states: [h1, , h2] }, t) =>
-  t("join_state", { a: fine(a), h1: term(h1), plus_b: added(b), h2: fine(h2), equal: equals(a, h1, b, h2) });
 
 /** Places `from` to `to` in words: "steps 5–8". */
 export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
 
-/** How a box was made, large: a state goes through two boxes, and through the one that they melt into; both ways lead to the same. Below, its sums. */
-export function trick({ t }) {
-  const part = (kind) => element("span", { class: `trick-${kind}` });
-  const arrow = () => element("span", { class: "trick-arrow" }, "→");
-  const [first, next, both] = ["box", "box", "box trick-both"].map(part);
-  const [before, between, after, ...again] = Array.from({ length: 5 }, () => part("state"));
-  const arrows = Array.from({ length: 4 }, arrow);
-  const flies = [part("fly"), part("fly")]; // the two boxes on their way
-  both.append(element("span", {}), ...flies);
-  const oneWay = element("div", { class: "trick-way" }, again[0], arrow(), both, arrow(), again[1]);
-  const lines = [element("p", {}), element("p", {})];
-  const ways = element(
-    "div", { class: "trick-ways" },
-    element("div", { class: "trick-way" }, before, arrows[0], first, arrows[1], between, arrows[2], next, arrows[3], after), oneWay,
-  );
-  const node = element("div", { class: "scan-trick", role: "img" }, ways, element("div", { class: "trick-sums" }, ...lines));
-  const draw = (model) => {
-    const join = joinOf(model);
-    const { from, middle, place } = join;
-    const isState = join.first === undefined; // one box, from one known state to the next
-    const isGiven = from < 0; // and not even that
-    const joined = isState ? null : joinSums(join, t);
-    const label = t(...ruleValues(model, t));
-    node.setAttribute("aria-label", isState ? label : `${label} ${t("cell_sums", joined)}`);
-    [first, arrows[1], between, arrows[2], oneWay].forEach((e) => (e.hidden = isState));
-    [before, arrows[0], next, arrows[3]].forEach((e) => (e.hidden = isGiven));
-    const [h0, h1, h2] = join.states.map((h, i) => (isState && i === 1 ? "" : h === null ? "?" : stateText(h)));
-    [[before, h0, from], [between, h1, middle], [after, h2, place], [again[0], h0], [again[1], h2]].forEach(([state, h, s]) => {
-      state.textContent = h;
-      state.dataset.name = s === undefined ? "" : t("state_name", { t: s + 1 }); // once is enough
-      state.classList.toggle("trick-unknown", h === "?");
-    });
-    const box = (e, pair, start, end, fly = null) => {
-      e.dataset.name = stepsInWords(start + 1, end, t);
-      (e.firstElementChild ?? e).textContent = cellText(...pair, digits);
-      [e, fly].forEach((one) => one?.classList.toggle("trick-joined", end - start > 1));
-      if (fly !== null) fly.dataset.text = e.textContent;
+/** A stretch of a motion as a share of its own, slow at both ends. */
+function within(share, from, to) {
+  const part = Math.min(1, Math.max(0, (share - from) / (to - from)));
+  return part * part * (3 - 2 * part);
+}
+
+/** Where the parts of the strip stand, `width` pixels wide: two states, two boxes between them with a place for "×" and one for "+", three rows. */
+export function stripOf(width) {
+  const wide = width >= 420;
+  const [state, arrow] = [0.13 * width, wide ? 24 : 12];
+  const box = (width - 2 - 2 * state - 3 * arrow) / 2;
+  const boxAt = (x) => ({ x, width: box, times: x + 0.29 * box, plus: x + 0.73 * box });
+  const first = boxAt(1 + state + arrow);
+  const next = boxAt(first.x + box + arrow);
+  const rows = wide ? { top: 31, track: 66, foot: 102, height: 118, half: 14 } : { top: 28, track: 59, foot: 90, height: 104, half: 13 };
+  return { wide, state, box, first, next, last: next.x + box + arrow, ...rows };
+}
+
+/**
+ * How a box was made, large: two boxes, and under them the one that they make. The number that the first adds rides through the
+ * "×" of the next and meets what that adds; no state is needed. A box that holds a state: one state goes through one box.
+ */
+export function trick({ t, signal }) {
+  const picture = svg("svg", { class: "trick-picture" });
+  const drawn = element("div", { class: "trick-drawn" }, picture);
+  const says = element("p", { class: "trick-says" });
+  const node = element("div", { class: "scan-trick", role: "img" }, drawn, says);
+  let [join, width, ride] = [null, 0, null];
+
+  const paint = () => {
+    if (width === 0 || join === null) return;
+    const places = stripOf(width);
+    const { state, box, first, next, last, top, track, foot, half } = places;
+    const { from, middle, place, states: [h0, , h2] } = join;
+    const isDouble = join.first !== undefined;
+    const sign = places.wide ? 10 : 8.5; // pixels of a character, about
+    const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
+      const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
+      return svg("text", { class: kind, x: x.toFixed(1), y: y + 5, "text-anchor": anchor, ...fit }, content);
     };
-    if (!isState) box(first, join.first, from, middle, flies[0]);
-    box(next, join.next, middle, place, flies[1]);
-    if (!isState) box(both, join.both, from, place);
-    const sums = isGiven ? [] : !isState ? ["times", "plus"].map((name) => [element("span", {}, t(name)), joined[name]]) : h0 === "?" || h2 === "?" ? [] : [[stateSum(join, t)]];
-    lines.forEach((line, i) => line.replaceChildren(...(sums[i] ?? [])));
-    node.style.setProperty("--sum-longest", Math.max(...lines.map((line) => line.textContent.length)));
-    const [one, two] = [isState ? "" : first.textContent, next.textContent];
-    node.style.setProperty("--signs", [one, two, h0, h1, h2].join("").length);
+    const frame = (kind, x, y, wide, high = 2 * half) => svg("rect", { class: kind, x: x.toFixed(1), y: y - high / 2, width: wide.toFixed(1), height: high, rx: 5 });
+    const path = (d, kind = "") => svg("path", { class: `trick-line ${kind}`, d });
+    /** A line with a head, to the right or down. */
+    const to = (x, y, end, kind, down = false) => path(down ? `M${x} ${y}V${end}m-3.5 -5l3.5 5l3.5 -5` : `M${x} ${y}H${end}m-5 -3.5l5 3.5l-5 3.5`, kind);
+    const chip = (content, x, y, kind = "") => svg("g", { class: `trick-chip ${kind}`, transform: `translate(${x.toFixed(1)} ${y})` }, frame("", -(sign * content.length + 6) / 2, 0, sign * content.length + 6, 22), text("", content, 0, 0));
+    const parts = [];
+    const stateAt = (h, s, x, y, anchor) => {
+      const known = h === null ? "?" : stateText(h);
+      parts.push(frame(`trick-state-box${h === null ? " trick-unknown" : ""}`, x, y, state), text("trick-state", known, x + state / 2, y, { room: state - 10 }));
+      if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 9, { anchor }));
+    };
+    const boxOf = (start, end, x, y, wide, kind = "") => parts.push(frame(`trick-box${end - start > 1 ? " trick-joined" : ""}${kind}`, x, y, wide));
+    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, digits).map((content, i) => text(kind, content, [times, plus][i], y, { room: 0.42 * box }));
+    const nameAt = (start, end, x, y) => parts.push(text("trick-name", stepsInWords(start + 1, end, t), x, y));
+    ride = null;
+    if (!isDouble) {
+      const y = track;
+      stateAt(h0, from, from < 0 ? -state - 9 : 1, y, "start");
+      if (from < 0) parts.length = 0; // the first state is given
+      else {
+        parts.push(to(1 + state + 3, y, first.x - 3), to(first.x + box + 3, y, next.x - 3));
+        boxOf(middle, place, first.x, y, box);
+        nameAt(middle, place, first.x + box / 2, y - half - 9);
+        parts.push(...numbersAt(join.next, first, y, "trick-op"));
+      }
+      stateAt(h2, place, from < 0 ? 1 : next.x, y, from < 0 ? "start" : "middle");
+    } else {
+      stateAt(h0, from, 1, top, "start");
+      stateAt(h2, place, last, top, "end");
+      stateAt(h0, null, 1, foot, "start");
+      stateAt(h2, null, last, foot, "end");
+      boxOf(from, middle, first.x, top, box);
+      boxOf(middle, place, next.x, top, box);
+      boxOf(from, place, first.x, foot, next.x + box - first.x, " trick-both");
+      nameAt(from, middle, first.x + box / 2, top - half - 9);
+      nameAt(middle, place, next.x + box / 2, top - half - 9);
+      nameAt(from, place, (first.x + next.x + box) / 2, foot);
+      for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
+      const [[, b1], [a2, b2], [, b]] = [join.first, join.next, join.both];
+      const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, digits)[1]);
+      const wing = (content) => (sign * content.length + 6) / 2;
+      const reach = next.times - wing(halves(a2, b2, digits)[0]); // where the "×" begins
+      const trail = [
+        to(first.plus + wing(start), top, reach + 2, "trick-ride"),
+        to(next.times, top + 10, track - 13, "trick-ride", true),
+        path(`M${next.times + wing(through)} ${track}H${next.plus}`, "trick-ride"), to(next.plus, top + 10, foot - 13, "trick-ride", true),
+      ];
+      const [times1, plus1, times2, plus2] = [...numbersAt(join.first, first, top, "trick-op"), ...numbersAt(join.next, next, top, "trick-op")];
+      const [times, plus] = numbersAt(join.both, { times: first.times, plus: next.plus }, foot, "trick-result");
+      const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
+      const ghosts = [times1, times2, plus2].map((op) => {
+        const ghost = op.cloneNode(true);
+        ghost.setAttribute("class", "trick-ghost");
+        return ghost;
+      });
+      const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
+      stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
+      parts.push(...trail, ...stops, times1, plus1, times2, plus2, times, plus, ...ghosts, ...riders);
+      ride = { places, stop: reach - wing(start), trail, stops, times, plus, ghosts, riders };
+    }
+    picture.setAttribute("viewBox", `0 0 ${width} ${places.height}`);
+    picture.setAttribute("height", places.height);
+    picture.setAttribute("class", `trick-picture${places.wide ? " trick-wide" : ""}`);
+    picture.replaceChildren(...parts);
+    move(1);
   };
-  /** The two boxes come down and melt into one: a share of 1 is the end. */
-  const melt = (share) => node.style.setProperty("--melt", share.toFixed(3));
-  return { node, draw, melt };
+  watchWidth(drawn, { act: (now) => {
+    width = now;
+    paint();
+  }, signal });
+
+  /** Both "×" come down and make one; then the added number rides through the next "×" and meets the next "+". A share of 1 is the end. */
+  const move = (share) => {
+    if (ride === null) return;
+    const { places: { first, next, top, track, foot }, stop, trail, stops, times, plus, ghosts, riders } = ride;
+    const show = (part, when) => part.setAttribute("opacity", when ? 1 : 0);
+    const shift = (part, x, y) => part.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+    const down = within(share, 0, 0.2);
+    shift(ghosts[0], 0, down * (foot - top));
+    shift(ghosts[1], down * (first.times - next.times), down * (foot - top));
+    [ghosts[0], ghosts[1]].forEach((ghost) => show(ghost, share < 0.2));
+    show(times, share >= 0.2);
+    const [go, fall, on, land] = [[0.25, 0.44], [0.54, 0.64], [0.66, 0.84], [0.86, 0.97]].map(([from, to]) => within(share, from, to));
+    const at = [first.plus + go * (stop - first.plus) + fall * (next.times - stop) + on * (next.plus - next.times), top + fall * (track - top) + land * (foot - track)];
+    const now = share < 0.54 ? 0 : share < 0.86 ? 1 : 2; // multiplied, added to
+    riders.forEach((rider, i) => {
+      show(rider, i === now && share > 0.22 && share < 0.97);
+      shift(rider, ...at);
+    });
+    shift(ghosts[2], 0, on * (track - top));
+    show(ghosts[2], share > 0.66 && share < 0.86);
+    [0.44, 0.64, 0.86, 0.97].forEach((when, i) => show(trail[i], share >= when));
+    show(stops[1], share >= 0.66);
+    [stops[2], plus].forEach((part) => show(part, share >= 0.97));
+  };
+
+  const draw = (model) => {
+    join = joinOf(model);
+    const { first, from, states: [h0, , h2] } = join;
+    const [label, sums] = [t(...ruleValues(model, t)), sumsOf(join, t)];
+    node.setAttribute("aria-label", first === undefined ? label : `${label} ${sums}`);
+    const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
+    const isOpen = h0 === null || h2 === null;
+    const key = first === undefined ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : h0 === null ? "says_open" : h2 === null ? "says_any" : "says_same";
+    node.classList.toggle("scan-unknown", h0 === null);
+    says.classList.toggle("trick-sum", key === null);
+    says.replaceChildren(...(key === null ? [sums] : emphasised(t.raw(key), { h0: known0, h2: known2 })));
+    paint();
+  };
+  return { node, draw, move, joins: () => ride !== null };
 }
 
-/** How the cell in hand was made: lines of text. */
-export function cellInWords({ a, x, loop, trace, levels, cell: { level, place } }, t) {
-  const span = (from, to) => (from === to ? t("span_one", { to: to + 1 }) : t("span", { from: from + 1, to: to + 1 }));
-  if (level < 0) {
-    const h = loop[place];
-    if (place === 0) return [t("cell_loop_start", { h: fine(h) })];
-    const before = loop[place - 1];
-    return [t("cell_loop", {
-      t: place + 1, before: place, a: fine(a[place]), h_before: term(before), x: term(x[place]), h: fine(h),
-      equals: equals(a[place], before, x[place], h),
-    })];
-  }
-  const now = trace[level];
-  const [a3, b3] = [now.a[place], now.b[place]];
-  const step = stepText(a3, b3);
-  const rounded = formatValue(a3) !== fine(a3) || formatValue(b3) !== fine(b3);
-  const isState = now.from[place] === 0;
-  const made = { span: span(now.from[place], place), step: rounded ? t("cell_rounded", { step }) : step };
-  if (level === 0) {
-    if (isState) return [t("cell_loop_start", { h: fine(b3) })];
-    const sample = sampleOf({ a, x, levels, cell: { place } });
-    const other = sample?.later === place ? sample.earlier : sample?.later;
-    const key = sample === null ? "cell_own" : sample.isState ? "cell_own_state" : "cell_own_join";
-    return [t(key, { ...made, ...(sample === null ? {} : { other: other + 1 }) })];
-  }
-  const { distance, targets } = levels[level - 1];
-  const state = { b: fine(b3), t: place + 1 };
-  if (!targets.includes(place)) return [isState ? t("cell_kept_state", state) : t("cell_kept", made)];
-  const before = trace[level - 1];
-  const s = place - distance;
-  const [a1, b1, a2, b2] = [before.a[s], before.b[s], before.a[place], before.b[place]];
-  if (isState) {
-    return [t("cell_state", { t: place + 1, before: s + 1, steps: stepsInWords(s + 1, place, t), sum: stateSum({ next: [a2, b2], states: [b1, null, b3] }, t) })];
-  }
-  return [
-    t("cell_pair", made),
-    t("cell_sums", joinSums({ first: [a1, b1], next: [a2, b2], both: [a3, b3] }, t)),
-  ];
-}
-
-/** The cell in hand: how it was made, and the two numbers of its time step; hidden while there is none. */
+/** The two numbers of a time step, for its box in hand; hidden while there is none. */
 export function hand({ t, signal, controls, onNumber }) {
-  const lines = element("div");
   const slider = (name, step) => {
     const label = element("span", { class: "scan-slider-label" });
     const { min, max } = controls[name].of;
@@ -516,18 +576,15 @@ export function hand({ t, signal, controls, onNumber }) {
     return { name, label, range };
   };
   const sliders = [slider("a", 0.1), slider("x", 0.5)];
-  const numbers = element("div", { class: "scan-sliders" }, ...sliders.map(({ range }) => range.node));
-  const node = element("div", { class: "scan-hand" }, lines, numbers);
+  const node = element("div", { class: "scan-hand" }, ...sliders.map(({ range }) => range.node));
   const draw = (model) => {
-    node.hidden = model.cell === null;
-    if (model.cell === null) {
+    node.hidden = model.cell?.level !== 0;
+    if (node.hidden) {
       for (const { range } of sliders) range.set(0, "0"); // as it was before there was one
       return;
     }
-    const { level, place } = model.cell;
-    numbers.hidden = level !== 0; // the two numbers of a step belong to its own box
+    const { place } = model.cell;
     sliders[0].range.node.hidden = place === 0; // it multiplies a state of zero
-    lines.replaceChildren(...cellInWords(model, t).map((line) => element("p", {}, line)));
     for (const { name, label, range } of sliders) {
       const value = model[name][place];
       label.textContent = t(name === "a" ? "factor" : place === 0 ? "first" : "input", { step: place + 1, value: formatValue(value) });
