@@ -537,6 +537,7 @@ def test_a_tap_on_the_bracket_of_the_pair_shows_again_what_comes_to_it(
     widget = show(page, tmp_path, Truncation())
     widget.locator(".trunc-unheard").click()
     assert page.evaluate("() => document.getAnimations().length") > 0
+    page.emulate_media(reduced_motion="reduce")
     is_of(widget, Truncation())
     guess(widget, 6).click()
     guess(widget, 3).click()  # of another guess it is a letter like all

@@ -191,17 +191,16 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     cut.setAttribute("d", band({ ...whole, right: edge, left: -LEFT_SHOWN }));
     chevrons.setAttribute("d", PLACES.map((place) => (place < chosen ? `M${place + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
     error.style.left = at(chosen + 0.55); // where the error is thickest
-    // a window goes back once for all its guesses
-    const from = model.way === "windows" ? chosen - (chosen % tau) : start;
-    const begin = Math.max(-LEFT_SHOWN, from);
+    // what the way back needs: of a window all, for its later guesses
+    const begin = Math.max(-LEFT_SHOWN, start);
     dots.forEach((dot, i) => {
-      const isKept = i >= from && i < from + tau;
+      const isKept = i >= start && i < start + tau;
       dot.classList.toggle("trunc-is-kept", isKept);
       dot.classList.toggle("trunc-covered", seen.isRead && i > OPENS[LONG] && !isKept); // it would stand behind a word
     });
-    [bracket.style.left, bracket.style.width] = [at(begin), at(from + tau - begin)];
-    bracket.classList.toggle("trunc-open", begin > from);
-    keptBack.style.setProperty("--trunc-middle", at((begin + from + tau) / 2));
+    [bracket.style.left, bracket.style.width] = [at(begin), at(start + tau - begin)];
+    bracket.classList.toggle("trunc-open", begin > start);
+    keptBack.style.setProperty("--trunc-middle", at((begin + start + tau) / 2));
     keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
     const parts = cells.map((cell, i) => (i < start || i > chosen ? 0 : partAt(factor, chosen - i)));
     const first = opener ?? parts.findIndex((part) => part >= 0.01); // less is left out
