@@ -697,7 +697,7 @@ def test_the_shares_are_written_under_the_band(opened: tuple[Page, Record], tmp_
         added = (python._read()["input"] * python._read()["candidate"])[at, python.unit].item()
         wanted = [signed(added), *(percent(share) for share in left[1 : until + 1])]
         assert [text for text in texts if text] == wanted and texts[at] == wanted[0], given
-        for width in (1000, 390, 320):
+        for width in (1000, 390, 375, 360, 320):
             resize(page, width)
             boxes = widget.locator(".gates-share").evaluate_all(seen)
             assert boxes and all(a[0] < b[0] or a[2] < b[1] for a, b in pairwise(boxes)), (given, width)

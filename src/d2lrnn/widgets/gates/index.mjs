@@ -104,7 +104,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    edits.clear();
     change({ text: readable(text.value, TEXT.max), place: 1, gates: [] });
   }, { signal });
   onReset(() => {
@@ -125,8 +124,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const setUnit = (unit) => {
     if (unit === model.unit) return;
     guided.ask(-1); // its question or outcome is about the gates of another unit
-    edits.set(model.unit, state().gates);
-    commit({ unit, gates: edits.get(unit) ?? [] });
+    edits.set(`${model.unit} ${model.text}`, state().gates);
+    commit({ unit, gates: edits.get(`${unit} ${model.text}`) ?? [] });
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
   const hold = (place, value) => change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });

@@ -64,7 +64,7 @@ export function createStrips({ t, signal, onBack }) {
   let last = null; // what was drawn
 
   function write(letters) {
-    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 24.5) || undefined); // no grip under 24 pixels
+    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 26.5) || undefined); // the numbers of a letter have room
     const text = [letters.join(""), ...parts].join();
     if (text === written) return;
     if (written?.split(",")[0] !== letters.join("")) chosen = null;
