@@ -16,6 +16,7 @@ import d2lrnn as d
 from d2lrnn.widgets import Attention
 
 JS = Path(__file__).parent / "js"
+FAR = "head upon her k"  # the text of step 2
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def test_the_stored_cases_are_fresh(make: ModuleType) -> None:
     for old, new in zip(json.loads(make.FILE.read_text(encoding="utf-8")), make.cases(), strict=True):
         for name in ("text", "sentence", "reaches"):
             assert old[name] == new[name]
-        for name in ("effects", "probs", "replaced", "differs"):
+        for name in ("effects", "weights", "probs", "replaced", "differs"):
             assert torch.tensor(old[name]).allclose(torch.tensor(new[name]), atol=1e-4), "make_attention_cases.py"
 
 
@@ -44,40 +45,55 @@ def test_an_effect_is_how_much_of_the_guess_a_letter_changes() -> None:
 
 def test_a_letter_replaced_is_the_text_with_another_letter() -> None:
     loaded = d.load_pretrained("attention")
-    ids = torch.tensor([loaded.vocab.encode("went  uite slac")])
+    ids = torch.tensor([loaded.vocab.encode("hea  upon her k")])
     with torch.no_grad():
         wanted = loaded.model(ids)[0][0, -1].softmax(0)
-    torch.testing.assert_close(Attention(text="went quite slac", letter=6).probs_replaced[0], wanted)
+    torch.testing.assert_close(Attention(text=FAR, letter=4).probs_replaced[0], wanted)
     torch.testing.assert_close(Attention().probs_replaced, Attention().probs)
 
 
 def test_a_guess_reaches_back_to_the_farthest_letter_that_moves_a_tenth_of_it() -> None:
-    widget = Attention(text="went quite slac")
+    widget = Attention(text=FAR)
     for reach, row in zip(widget.reaches, widget.effects.tolist(), strict=True):
         assert row[-reach] >= 0.1 > max(row[:-reach])
-    assert widget.reaches == [10, 8]
+    assert widget.reaches == [12, 10]
     assert (Attention().reaches, Attention(text="").reaches) == ([3, 8], [0, 0])
 
 
-def test_attention_finds_a_q_wherever_it_stands() -> None:
-    """A q makes the k likelier at each distance; of the other letters none does."""
-    k = d.load_text().vocab.encode("k")[0]
+def test_attention_finds_a_d_wherever_it_stands() -> None:
+    """A d makes the n likelier at each distance; of the other letters only a z. The text is new, and goes on so."""
+    story = d.load_text()
+    n = story.vocab.encode("n")[0]
 
     def chance(text: str) -> float:
-        return Attention(text=text).probs[0, k].item()
+        return Attention(text=text).probs[0, n].item()
 
-    for between in range(11):
-        assert chance("q" + "e" * between + " slac") > 0.06 + chance("b" + "e" * between + " slac")
-    others = [chance(f"went {other}uite slac") for other in "abcdefghijklmnoprstuvwxyz "]
-    assert chance("went quite slac") > 0.7 and max(others) < 0.45
+    for between in range(10):
+        assert chance("d" + "e" * between + " her k") > 0.08 + chance("b" + "e" * between + " her k")
+    others = [chance(f"hea{other} upon her k") for other in "abcefghijklmnopqrstuvwxy "]
+    assert chance(FAR) > 0.5 and max(others) < 0.4
+    assert f"{FAR}nees " in story.vocab.decode(story.heldout_ids)
+    assert f"{FAR}nees" not in story.vocab.decode(story.train_ids)
+
+
+def test_weights_are_where_the_layer_looks() -> None:
     loaded = d.load_pretrained("attention")
     assert loaded.model.embedding is not None
-    with torch.no_grad():
-        inputs = loaded.model.embedding(torch.tensor(loaded.vocab.encode("went quite slac"))[:, None])
-        weights = loaded.model.rnn.layer.weights(inputs)[0, :, -1].mean(dim=0)
-    assert weights[:10].argmax() == 5, "of the letters far back"
-    story = d.load_text().vocab.decode(d.load_text().train_ids)
-    assert story.count("q") < 0.002 * len(story), "rare"
+    for text, letter in ((FAR, 4), (FAR, 0), ("x", 1)):
+        widget = Attention(text=text, letter=letter)
+        whole = Attention(text=text).weights
+        erased = list(text)
+        if letter:
+            erased[letter - 1] = " "
+        with torch.no_grad():
+            inputs = loaded.model.embedding(torch.tensor(loaded.vocab.encode("".join(erased)))[:, None])
+            wanted = loaded.model.rnn.layer.weights(inputs)[0, :, -1].mean(dim=0)
+        if letter:
+            wanted[letter - 1] = whole[letter - 1]  # the line that is gone, as it was
+        torch.testing.assert_close(widget.weights, wanted)
+        torch.testing.assert_close(whole.sum(), torch.tensor(1.0))
+    assert Attention(text=FAR).weights[:10].argmax() == 3, "of the letters far back"
+    assert Attention(text="").weights.shape == (0,)
 
 
 def test_texts_are_normalised_and_bounded() -> None:
@@ -94,7 +110,8 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     def said(letter: int) -> str:
         return Attention(text="went quite slac", letter=letter).static_sentence()
 
-    assert said(0) == "Attention reaches back 10 letters, the RNN 8. Press the\u00a0q to erase it."
+    assert said(0) == "Attention\u2019s bars reach 10 letters, the RNN\u2019s 8. Press the\u00a0q to erase it."
+    assert Attention(text=FAR).static_sentence().endswith("Press the\u00a0d to erase it.")
     assert said(6) == "Without the\u00a0q, attention guesses e, the RNN still k."
     assert said(5) == "Without that space, both still guess k."
     assert said(11) == "Without that space, the RNN guesses h, attention still k."
@@ -115,9 +132,9 @@ def test_the_averages_are_told_and_drawn() -> None:
 
 
 def test_the_picture_has_the_text_and_two_bars_for_each_letter() -> None:
-    picture = Attention(text="went quite slac", letter=6).static_picture()
+    picture = Attention(text=FAR, letter=4).static_picture()
     assert picture.count("<rect") == 2 * 15 + 1, "and the empty place"
-    assert picture.count(">w</text>") == 1 and ">q</text>" not in picture
+    assert picture.count(">p</text>") == 1 and ">d</text>" not in picture
 
 
 def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
@@ -128,6 +145,7 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
     assert stored["passages"] == found["passages"] == 2223
     assert stored["reaches"] == found["reaches"] == Attention().reaches, "the first text is a usual one"
     assert stored["equal"] == found["equal"], "make_attention_cases.py"
+    assert stored["weights"] == pytest.approx(found["weights"], abs=1e-3)
     for old, new in zip(stored["changes"], found["changes"], strict=True):
         assert old == pytest.approx(new, abs=1)
 
@@ -147,8 +165,8 @@ def test_the_order_of_computing_is_told_and_drawn() -> None:
     shown = Attention(text="tide", view="order", letter=2)
     assert shown.static_sentence() == "All lines take 1 round; the circles take 4, one after another."
     picture = shown.static_picture()
-    high = [float(found) for found in re.findall(r'<rect[^>]* height="([\d.]+)"', picture)]
-    assert high == [15.5, 15.5, 15.5, 31, 15.5, 46.5, 15.5, 62], "a line and a circle for each letter; none is erased"
+    assert [picture.count(f"<{kind} ") for kind in ("path", "circle", "rect")] == [4, 4, 0], "no bars; none is erased"
+    assert re.findall(r">(\d+)</text>", picture) == ["1", "2", "3", "4"], "the round of each circle"
     assert ">t</text>" in picture and Attention(view="order", text="").static_picture()
 
 

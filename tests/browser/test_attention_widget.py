@@ -45,6 +45,7 @@ EACH_ERASED = """async (e, [text, longest]) => {
       hold: hold(),
       below: [e.offsetHeight, e.querySelector(".att-tools").offsetTop],
       lines: new Set(boxes(".att-letter").map(({ y }) => y)).size,
+      names: boxes(".att-name b").map(({ y }) => y),
       overflow: document.documentElement.scrollWidth - innerWidth,
     };
   };
@@ -106,13 +107,11 @@ def test_it_rests_at_what_it_says(widget: Locator) -> None:
     expect(widget.locator(".att-guess")).to_have_text(["f57%n26%the next letter", "f67%n22%the next letter"])
     expect(widget.locator(".att-letter.att-such")).to_have_text("m")  # the one that the line on top names
     expect(widget.locator(".att-line").nth(7)).to_have_class("att-line att-such")  # and its line
-    # what the guess needs: a thick line, a full bar
-    strong = "(all) => all.map((e) => e.matches('.att-needed, .att-strong'))"
-    assert widget.locator(".att-line").evaluate_all(strong) == [False] * 12 + [True] * 3
+    strong = "(all) => all.map((e) => e.matches('.att-strong'))"  # what the guess needs
     assert widget.locator(".att-bars-attention .att-bar").evaluate_all(strong) == [False] * 12 + [True] * 3
     expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()
     measured, models = widget.locator(".d2lrnn-fold > p").all()
-    expect(measured).to_contain_text("reaches back 3 letters or fewer, and the RNN\u2019s 8 or fewer.")
+    expect(measured).to_contain_text("bars reach back 3 letters or fewer, and the RNN\u2019s 8 or fewer.")
     expect(models).to_contain_text("as a fair choice among 3.6 letters, attention as among 4.2")
     expect(models).to_contain_text(re.compile("RNN here has 23.451 learned numbers, attention 13.179"))
 
@@ -144,11 +143,16 @@ def test_a_letter_is_erased_and_put_back(widget: Locator) -> None:
     keys = widget.get_by_role("slider", name="The letter that is erased")
     expect(keys).to_have_attribute("aria-valuetext", "no letter")
     keys.fill("6")
-    said = "q, letter 6 of 15. Without it, 36% of attention\u2019s guess moves, 3% of the RNN\u2019s"
-    expect(keys).to_have_attribute("aria-valuetext", said)
+    said = "q, letter 6 of 15. Attention\u2019s weight on it: 3%. Without it, 36% of attention\u2019s guess moves, "
+    expect(keys).to_have_attribute("aria-valuetext", f"{said}3% of the RNN\u2019s")
     show(widget, letter=3)
     expect(widget.locator(TOLD)).to_have_text(["e"])  # in place of a space
-    expect(widget.locator(".att-name-attention > span")).to_have_text("Both now read an e in place of the space.")
+    gloss = widget.locator(".att-name-attention > span")
+    expect(gloss).to_have_text("Both now read an e in place of the space.")
+    steers = "The last letter steers where attention looks. Both now read "
+    for ending, other in (("o", "a space"), (" ", "an e")):
+        show(widget, text=f"in the middle{ending}", letter=14)
+        expect(gloss).to_have_text(f"{steers}{other} there.")
 
 
 def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_differs(widget: Locator) -> None:
@@ -173,10 +177,26 @@ def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_di
         assert len(set(colours[:5])) == 1 and (colours[5] != colours[0]) == (shown.letter == 6)
 
 
+def test_a_line_is_as_thick_as_attention_looks_there(widget: Locator) -> None:
+    thick = "(all) => all.map((e) => parseFloat(getComputedStyle(e).strokeWidth))"
+    lines = widget.locator(".att-line")
+    for width, whole in ((720, 20), (390, 16)):
+        widget.page.set_viewport_size({"width": width, "height": 900})
+        for state in ({"letter": 15}, {"text": "head upon her k"}, {"text": "head upon her k", "letter": 4}):
+            shown = show(widget, **state)
+            wanted = [1 + whole * weight for weight in shown.weights.tolist()]
+            assert lines.evaluate_all(thick) == pytest.approx(wanted, abs=0.02), (width, state)
+        assert wanted[3] > 2 > max(wanted[:3] + wanted[4:10]), "of the letters far back only the d"
+        show(widget, view="mean")
+        found = lines.evaluate_all(thick)
+        assert found[-1] == pytest.approx(1 + 0.3641 * whole, abs=0.02) and max(found[:10]) < 1.1
+
+
 def test_lines_and_memory_lead_to_the_boxes(widget: Locator) -> None:
-    ends = """(all) => all.map((e) => {
-      const { x, y } = e.getPointAtLength(e.getTotalLength()).matrixTransform(e.getScreenCTM());
+    at = """(all) => all.map((e) => {
+      const { x, y } = e.getPointAtLength(%s).matrixTransform(e.getScreenCTM());
       return [x, y]; })"""
+    starts, ends = at % "0", at % "e.getTotalLength()"
     for width in (720, 390):
         widget.page.set_viewport_size({"width": width, "height": 900})
         box = widget.locator(".att-guess-attention").bounding_box()
@@ -185,6 +205,10 @@ def test_lines_and_memory_lead_to_the_boxes(widget: Locator) -> None:
         for x, y in found:
             assert y == pytest.approx(box["y"] + box["height"], abs=0.5), width
             assert box["x"] < x < box["x"] + box["width"], width
+        letter = letters(widget).last.bounding_box()
+        [foot] = widget.locator(".att-line").last.evaluate_all(starts)
+        wanted = [letter["x"] + letter["width"] / 2, letter["y"]]
+        assert foot == pytest.approx(wanted, abs=0.5), f"{width}: past the bar, down to its letter"
         memory = widget.locator(".att-memory").bounding_box()
         box = widget.locator(".att-guess-state").bounding_box()
         assert memory["y"] + memory["height"] == pytest.approx(box["y"], abs=0.5), width
@@ -217,6 +241,7 @@ def test_whatever_is_erased_the_guesses_keep_their_place_and_nothing_below_moves
                 assert one["hold"], where
                 assert one["below"] == at_rest, where
                 assert one["lines"] == 1, where
+                assert one["names"] == found[0]["names"], where
                 assert one["overflow"] <= 0, where
             assert is_longest_held, (width, text)
         for view in ("mean", "order"):
@@ -269,37 +294,61 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(widget: Loc
 
 
 def test_the_order_of_computing_is_drawn_and_a_letter_leads_back_to_the_text(widget: Locator) -> None:
-    show(widget, view="order")
-    expect(widget.locator(".att-bars-attention .att-bar")).to_have_text(["1"] * 15)
-    bars = widget.locator(".att-bars-state .att-bar")
-    expect(bars).to_have_text([str(turn) for turn in range(1, 16)])
-    high = bars.evaluate_all("(all) => all.map((e) => parseFloat(getComputedStyle(e, '::after').height))")
-    assert high == pytest.approx([high[-1] * turn / 15 for turn in range(1, 16)], abs=0.1)
-    row = widget.locator(".att-bars-state").bounding_box()
-    last = bars.last.bounding_box()
-    assert last["y"] + last["height"] <= row["y"] + row["height"] + 0.5, "its number stands in the row"
-    expect(widget.locator(".att-guess")).to_have_text(["f57%n26%the next letter", "f67%n22%the next letter"])
+    """Without bars: all lines alike; in each circle its round."""
+    high = "(all) => Math.max(...all.map((e) => parseFloat(getComputedStyle(e, '::after').height)))"
+    thick = "(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeWidth))]"
+    beads = widget.locator(".att-bead")
+    for width in (720, 320):
+        widget.page.set_viewport_size({"width": width, "height": 900})
+        show(widget, view="order")
+        assert widget.locator(".att-bar").evaluate_all(high) == 0
+        assert widget.locator(".att-line").evaluate_all(thick) == ["3px"]
+        expect(beads).to_have_text([str(turn) for turn in range(1, 16)])
+        boxes = [bead.bounding_box() for bead in (beads.nth(13), beads.nth(14))]
+        assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"], "circles stand apart"
+        spare = "(all) => Math.min(...all.map((e) => e.offsetWidth - e.scrollWidth))"
+        assert beads.evaluate_all(spare) >= 2, "the numbers stand in them"
+    expect(widget.locator(".att-guess")).to_have_text(["f57%n26%1 round", "f67%n22%15 rounds"])
     letters(widget).nth(7).click()
     expect(widget.locator(NOW)).to_have_text(Attention(letter=8).static_sentence())
-    expect(bars).to_have_text([""] * 15)
+    expect(beads).to_have_text([""] * 15)
+    assert widget.locator(".att-bar").evaluate_all(high) > 0
 
 
 def test_circles_fill_one_after_another_and_lines_at_once(widget: Locator) -> None:
     widget.page.emulate_media(reduced_motion="no-preference")
     show(widget, view="order")
-    delay = "(all) => all.map((e) => parseFloat(getComputedStyle(e).transitionDelay))"
-    delays = widget.locator(".att-bead").evaluate_all(delay)
-    lines = "(all) => [...new Set(all.map((e) => `${getComputedStyle(e).animation}`))]"
-    flashes = widget.locator(".att-line").evaluate_all(lines)
+    starts = """(all) => all.map((e) => e.getAnimations().filter((a) => a.animationName === "att-fill")
+      .map((a) => a.effect.getTiming().delay))"""
+    delays = widget.locator(".att-bead").evaluate_all(starts)
+    bars = "(all) => Math.max(...all.map((e) => parseFloat(getComputedStyle(e, '::after').transitionDuration)))"
+    cleared = 1000 * widget.locator(".att-bar").evaluate_all(bars)
+    lines = "(all) => [...new Set(all.map((e) => getComputedStyle(e).transitionDelay))]"
+    at_once = widget.locator(".att-line").evaluate_all(lines)
     widget.page.emulate_media(reduced_motion="reduce")
-    assert delays == sorted(set(delays)) and len(delays) == 15
-    assert len(flashes) == 1 and "att-flash" in flashes[0]
+    assert [len(each) for each in delays] == [1] * 15
+    flat = [delay for [delay] in delays]
+    assert flat == sorted(set(flat)) and flat[0] >= cleared, "when the bars are gone"
+    assert at_once == ["0s"]
+    moving = "(all) => all.some((e) => e.getAnimations().length > 0)"
+    assert not widget.locator(".att-bead, .att-line").evaluate_all(moving)
+
+
+def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locator) -> None:
+    widget.page.set_viewport_size({"width": 390, "height": 664})
+    widget.get_by_role("button", name="A far d").click()
+    widget.get_by_role("button", name="attention\u2019s", exact=True).click()
+    fits = """(e) => {
+      const [now, figure, sheet] = [".d2lrnn-now", ".att-figure", ".d2lrnn-steps"]
+        .map((part) => e.querySelector(part).getBoundingClientRect());
+      return now.top >= 0 && figure.bottom <= sheet.top + 0.5 && sheet.bottom <= innerHeight + 0.5; }"""
+    widget.page.wait_for_function(fits, arg=widget.element_handle())
 
 
 STEPS = [
-    ("A far q", "attention\u2019s", "fades from circle", ["e45%k36%before: k 72%", "k88%e8%before: 86%"], "q"),
+    ("A far d", "attention\u2019s", "helped it find the n", ["e63%n34%before: n 55%", "e54%n33%before: 50%"], "d"),
     ("Reach?", "the RNN\u2019s", "232 times against 10", ["<1%10 of 2\u202f223", "10%232 of 2\u202f223"], ""),
-    ("At once?", "all lines", "15 rounds", ["f57%n26%the next letter", "f67%n22%the next letter"], ""),
+    ("At once?", "all lines", "15 rounds", ["f57%n26%1 round", "f67%n22%15 rounds"], ""),
 ]
 
 
@@ -313,17 +362,20 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(f"{TOLD}, .att-changed")).to_have_count(0)
     expect(widget.locator(".att-letter.att-such")).to_have_text([asked] if asked else [])  # that of the question
-    expect(widget.locator(NOW)).to_have_text(re.compile(r"^Both guess \w next\.$"))  # the question alone asks
+    asking = re.compile(r"^(Both guess \w|Attention guesses n) next(, the RNN e)?\.$")
+    expect(widget.locator(NOW)).to_have_text(asking)  # the question alone asks
     assert (widget.locator(".att-bar").evaluate_all(high) == 0) == bool(asked), "no bar tells the answer"
     wide = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').width))"
     assert (widget.locator(".att-bars").evaluate_all(wide) == [0, 0]) == bool(asked), "nor the line below them"
-    thick = "" if asked else " Thick lines: those its guess needs."  # said where there are any
+    thick = "" if asked else " The thicker a line, the more it looks there."  # said where it is drawn
     expect(widget.locator(".att-name-attention > span")).to_have_text(f"Sees all letters at once.{thick}")
+    alike = "(all) => new Set(all.map((e) => getComputedStyle(e).strokeWidth)).size === 1"
+    assert widget.locator(".att-line").evaluate_all(alike) == bool(asked), "nor a line"
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-guess")).to_have_text(boxes)
-    assert widget.locator(".att-bar").evaluate_all(high) > 0
+    assert (widget.locator(".att-bar").evaluate_all(high) == 0) == (title == "At once?"), "no bars in the order"
     if title == "Reach?":
         letters(widget).first.click()
         expect(widget.locator(".att-guess-state")).to_contain_text("40 of")
@@ -341,12 +393,12 @@ def test_a_step_asks_first_and_shows_then(
 
 
 def test_an_open_question_stays_where_a_letter_is_pressed(widget: Locator) -> None:
-    widget.get_by_role("button", name="A far q").click()
-    letters(widget).nth(10).click()
+    widget.get_by_role("button", name="A far d").click()
+    letters(widget).nth(4).click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     expect(widget.locator(NOW)).to_contain_text("Without that space")
     widget.page.keyboard.press("ArrowRight")  # the keys go on from the letter that was pressed
-    expect(widget.locator(NOW)).to_contain_text("Without the\u00a0s")
+    expect(widget.locator(NOW)).to_contain_text("Without the\u00a0u")
     widget.get_by_role("button", name="attention\u2019s", exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     letters(widget).nth(12).click()
@@ -362,7 +414,7 @@ def test_a_reset_closes_a_question_where_nothing_else_changes(widget: Locator) -
 
 
 def test_own_text_closes_a_step_about_another(widget: Locator) -> None:
-    widget.get_by_role("button", name="A far q").click()
+    widget.get_by_role("button", name="A far d").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { attend, BACK, CHANGES, columnsOf, derive, difference, EQUAL, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, plainLetters, REACHES, reachOf, readable, repair, replaceEach, roundsOf, SHARES } from "../../src/d2lrnn/widgets/attention/maths.mjs";
+import { attend, BACK, CHANGES, columnsOf, derive, difference, EQUAL, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, plainLetters, REACHES, reachOf, readable, repair, replaceEach, roundsOf, SHARES, WEIGHTS } from "../../src/d2lrnn/widgets/attention/maths.mjs";
 import { scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -16,9 +16,9 @@ function weights(name) {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-const WEIGHTS = { weights_attention: weights("attention"), weights_trained: weights("trained") };
+const BYTES = { weights_attention: weights("attention"), weights_trained: weights("trained") };
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
-const shown = (state = {}) => derive({ ...WEIGHTS, ...DEFAULTS, ...state });
+const shown = (state = {}) => derive({ ...BYTES, ...DEFAULTS, ...state });
 const t = translator("en", SPEC.words);
 
 function assertAllClose(found, wanted, message) {
@@ -27,17 +27,18 @@ function assertAllClose(found, wanted, message) {
 }
 
 test("effects and predictions are those of torch, and the sentence is Python's", () => {
-  const attention = loadAttention(WEIGHTS.weights_attention);
-  const network = loadModel(WEIGHTS.weights_trained);
-  for (const { given, text, effects, probs, replaced, reaches, differs, sentence } of CASES) {
+  const attention = loadAttention(BYTES.weights_attention);
+  const network = loadModel(BYTES.weights_trained);
+  for (const { given, text, effects, probs, replaced, reaches, weights, differs, sentence } of CASES) {
     assert.equal(readable(given), text);
     const ids = encode(text, network.vocab);
     const found = replaceEach(network, ids);
-    assertAllClose(attend(attention, ids), probs[0], "attention expects");
+    assertAllClose(attend(attention, ids).probs, probs[0], "attention expects");
     assertAllClose(found.probs, probs[1], "the network expects");
     const model = shown({ text, letter: Math.floor(text.length / 2) });
     effects.forEach((row, k) => assertAllClose(model.effects[k], row, `${text}, effects ${k}`));
     assert.deepEqual(model.effects.map(reachOf), reaches, `${text}, reaches`);
+    assertAllClose(model.weights, weights, `${text}, attention looks`);
     assertAllClose(model.differs, differs, `${text}, the state differs`);
     model.after.forEach(({ index, p }, k) => {
       assert.ok(Math.abs(p - replaced[k][index]) < 1e-4 && p >= Math.max(...replaced[k]) - 1e-4, `${text}, replaced`);
@@ -74,15 +75,32 @@ test("a line leads from its letter to a place of its own at the guess", () => {
   ends.forEach(([, [x, y]], s) => assert.ok(y === 0 && Math.abs(x - box - (s + 1) * (8 - box) / 5) < 1e-3));
 });
 
-test("the averages stand as the letters of a passage do, the last on the right", () => {
-  assert.deepEqual(SHARES.map((row) => [row.length, row.at(-1), row[0]]), CHANGES.map((counts) => [MAX_TEXT, counts[0] / PASSAGES, counts.at(-1) / PASSAGES]));
+test("weights are a whole that the last letter steers; that of an erased letter stays; looking is not needing", () => {
+  const sum = (row) => row.reduce((total, weight) => total + weight, 0);
+  for (const text of ["a", "in the middle o", "zzz qqq"]) assert.ok(Math.abs(sum(shown({ text }).weights) - 1) < 1e-9, text);
+  assert.ok(Math.abs(sum(WEIGHTS) - 1) < 1e-3 && sum(WEIGHTS.slice(-4)) > 0.97, "on average it looks at the last few");
+  const [rest, first, last] = [0, 1, 15].map((letter) => shown({ letter }).weights);
+  const change = (weights) => Math.max(...weights.map((weight, s) => Math.abs(weight - rest[s])));
+  assert.ok(change(first) < 0.01 && change(last) > 0.15 && last[14] === rest[14]);
+  const { text, weights, effects } = shown(SPEC.steps[1].before);
+  assert.equal(weights.indexOf(Math.max(...weights)), text.lastIndexOf("r"));
+  const [r, d] = [text.lastIndexOf("r"), text.indexOf("d")].map((s) => [weights[s], effects[0][s]].map(percent));
+  assert.ok(t.raw("measured").includes(`in step 2 the r has the thickest line (${r[0]}) and almost no bar (${r[1]}), the d a weight of ${d[0]} and a bar of ${d[1]}.`));
+  assert.ok(t.raw("measured").includes(`the mean of its ${loadAttention(BYTES.weights_attention).numHeads} heads`));
 });
 
-test("the memory is the same before a replaced letter, and differs less and less after it", () => {
+test("the averages stand as the letters of a passage do, the last on the right", () => {
+  assert.deepEqual(SHARES.map((row) => [row.length, row.at(-1), row[0]]), CHANGES.map((counts) => [MAX_TEXT, counts[0] / PASSAGES, counts.at(-1) / PASSAGES]));
+  assert.ok(WEIGHTS.length === MAX_TEXT && WEIGHTS.at(-1) > WEIGHTS[0]);
+});
+
+test("the memory is the same before a replaced letter; soon it differs less and less", () => {
   const { differs, told } = shown(SPEC.steps[1].state);
-  assert.ok(differs.slice(0, told).every((value) => value === 0) && differs[told] > 0.6 && differs.at(-1) < 0.5 * differs[told], String(differs));
+  assert.ok(differs.slice(0, told).every((value) => value === 0) && differs.at(-1) < 0.15 * differs[told], String(differs));
+  const after = differs.slice(told + 1); // it grows for one letter, then it fades
+  assert.ok(after[0] > differs[told] && after.every((value, i) => i === 0 || value < after[i - 1] + 0.005), String(after));
   assert.deepEqual(shown().differs, Array(15).fill(0));
-  const { model, vocab } = loadModel(WEIGHTS.weights_trained);
+  const { model, vocab } = loadModel(BYTES.weights_trained);
   assert.deepEqual(difference({ model }, encode("tide", vocab), encode("tide", vocab)), [0, 0, 0, 0]);
 });
 
@@ -109,17 +127,18 @@ test("an invitation names the first letter that stands once in the text and chan
     };
     assert.equal(Array.from(text, (_, s) => tips(s)).indexOf(true), such, text);
   }
-  assert.equal(spoken(shown(), t), "Attention reaches back 3 letters, the RNN 8. Press the\u00a0m to erase it.");
-  assert.match(spoken(shown({ text: "a" }), t), /reaches back 1 letter, the RNN 1\. Press a letter to erase it\.$/);
+  assert.equal(spoken(shown(), t), "Attention’s bars reach 3 letters, the RNN’s 8. Press the\u00a0m to erase it.");
+  assert.match(spoken(shown({ text: "a" }), t), /bars reach 1 letter, the RNN’s 1\. Press a letter to erase it\.$/);
 });
 
-test("a far letter decides attention's guess, and not the state's", () => {
-  const { text, before, after, effects } = shown({ text: "went quite slac", letter: 6 });
-  assert.deepEqual([before, after].map((both) => both.map(({ character }) => character).join("")), ["kk", "ek"]);
-  assert.ok(before[0].p > 3 * before[0].second.p && after[0].p > after[0].second.p + 0.08, "no near ties");
-  assert.deepEqual([text[5], text.length - 1 - 5], ["q", 9]);
+test("a far letter helps attention to the right letter, and does not move the state's guess", () => {
+  const { text, before, after, effects, weights } = shown(SPEC.steps[1].state);
+  assert.deepEqual([before, after].map((both) => both.map(({ character }) => character).join("")), ["ne", "ee"], "the story goes on: knees");
+  assert.ok(before[0].p > before[0].second.p + 0.1 && after[0].p > after[0].second.p + 0.2, "no near ties");
+  assert.ok(Math.abs(after[1].p - before[1].p) < 0.05);
   const far = effects.map((row) => row.slice(0, 7).map((effect) => effect > 0.1).lastIndexOf(true));
-  assert.deepEqual(far, [5, -1], "of all far letters only q");
+  assert.deepEqual([text[far[0]], far[0]], ["d", 3], "of all far letters only d");
+  assert.ok(weights[3] > 0.05 && weights.slice(0, 10).every((weight, s) => s === 3 || weight < 0.005), "a line of its own leads to it");
 });
 
 test("the guided steps: what is called right is right", () => {
@@ -127,11 +146,12 @@ test("the guided steps: what is called right is right", () => {
   const guessed = (state) => ["before", "after"].map((when) => shown(state)[when].map(({ character }) => character).join(""));
   const outcome = (i, state) => t(`step_${i}_outcome`, toldOf(shown(state), t));
   const { text, letter } = far.state;
-  assert.deepEqual([guessed(far.state), t(`step_2_answer_${far.right + 1}`)], [["kk", "ek"], "attention’s"]);
-  assert.deepEqual([text[letter - 1], text.length - letter], ["q", 9]);
-  assert.match(t("step_2_question"), /the q, is letter 10 from the end/);
-  assert.match(outcome(2, far.state), /^Attention’s: a line leads straight to the q\. .* fades from circle to circle: too little is left to change its guess\.$/);
-  assert.ok(shown(far.state).effects[0].slice(letter, -6).every((effect) => effect < 0.1), "past the letters between");
+  assert.deepEqual([guessed(far.state), t(`step_2_answer_${far.right + 1}`)], [["ne", "ee"], "attention’s"]);
+  assert.deepEqual([text[letter - 1], text.length - letter], ["d", 11]);
+  assert.match(t("step_2_question"), /the d, letter 12 from the end/);
+  assert.match(outcome(2, far.state), /^Attention’s: a line leads straight to the d and helped it find the n\. .* soon fades\. .* changes in 9 of 2\u202f223 passages\.$/);
+  assert.equal(CHANGES[0][text.length - letter], 9);
+  assert.ok(shown(far.state).effects[0].slice(letter, -4).every((effect) => effect < 0.1), "past the letters between");
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);
   assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_1_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the RNN’s"]);
@@ -142,7 +162,7 @@ test("the guided steps: what is called right is right", () => {
   assert.ok(holds.every((count, back) => back === 0 || (count < holds[back - 1] && count > 0.6 * holds[back - 1])), "the state's memory fades slowly");
 
   assert.equal(t(`step_3_answer_${order.right + 1}`), "all lines");
-  assert.match(outcome(3, order.state), /^All lines\. .* 15 circles, 15 rounds\. /);
+  assert.match(outcome(3, order.state), /^All lines\. .* 15 circles, 15 rounds\. .* two reasons /);
   assert.equal(spoken(shown(order.state), t), "All lines take 1 round; the circles take 15, one after another.");
 });
 
@@ -160,7 +180,8 @@ test("of networks of equal size the RNN is said to guess better", () => {
 
 test("a question shows the text, and nothing that tells the answer", () => {
   for (const { before } of SPEC.steps) assert.deepEqual([shown(before).mean, shown(before).told], [false, -1]);
-  assert.equal(spoken({ ...shown(SPEC.steps[1].before), isAsked: true }, t), "Both guess k next.");
+  assert.equal(spoken({ ...shown(SPEC.steps[1].before), isAsked: true }, t), "Attention guesses n next, the RNN e.");
+  assert.equal(spoken({ ...shown(), isAsked: true }, t), "Both guess f next.");
   assert.match(spoken({ ...shown({ text: "the tide" }), isAsked: true }, t), /^(Both guess .+ next|Attention guesses .+ next, the RNN .+)\.$/);
 });
 

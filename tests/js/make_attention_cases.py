@@ -28,6 +28,7 @@ def cases() -> list[dict[str, Any]]:
                 "text": widget.text,
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
                 "reaches": widget.reaches,
+                "weights": [round(weight, 6) for weight in widget.weights.tolist()],
                 "differs": [round(value, 6) for value in widget.differs.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],
                 "replaced": [[round(p, 6) for p in row] for row in widget.probs_replaced.tolist()],
@@ -48,8 +49,8 @@ def passages() -> torch.Tensor:
 def averages() -> dict[str, Any]:
     """In how many passages the guess changes with the letter 0, 1, ... back erased: attention's, the state's.
 
-    How many letters back the guess reaches: to the farthest that moves a tenth of it; the median. And the mean
-    perplexities of two networks of equal size, and that size.
+    How many letters back the guess reaches: to the farthest that moves a tenth of it; the median. How much attention
+    looks at the letter so far back, on average. And the mean perplexities of two networks of equal size, and that size.
     """
     rows = passages()
     space, e = d.load_text().vocab.encode(" e")
@@ -74,7 +75,8 @@ def averages() -> dict[str, Any]:
         "size": int(round(sum(layer["num_parameters"] for layer in layers) / 2, -3)),
         "perplexities": [round(sum(seeds) / len(seeds), 2) for seeds in found],
     }
-    return {"passages": len(rows), "reaches": reaches, "equal": equal, "changes": changes}
+    weights = [round(weight, 4) for weight in Attention._looks(rows).mean(dim=0).flip(0).tolist()]
+    return {"passages": len(rows), "reaches": reaches, "weights": weights, "equal": equal, "changes": changes}
 
 
 if __name__ == "__main__":

@@ -110,6 +110,18 @@ class Attention(Explorable):
         return [len(self.text) - found[0] if found else 0 for found in far]
 
     @property
+    def weights(self) -> torch.Tensor:
+        """How much attention looks at each letter: the mean of its heads; they sum to 1. Shape (num_letters,).
+
+        As it reads the text now; at the erased letter, as before.
+        """
+        if not self.text:
+            return torch.zeros(0)
+        ids = self._ids()
+        here = torch.arange(1, len(ids) + 1) == self.letter
+        return torch.where(here, self._looks(ids[None])[0], self._looks(self._replaced(ids)[None])[0])
+
+    @property
     def differs(self) -> torch.Tensor:
         """How much the state differs with the letter replaced (root mean square). Shape (num_letters,)."""
         ids = self._ids()
@@ -177,6 +189,13 @@ class Attention(Explorable):
                 [_network(name).model(rows)[0][:, -1].softmax(dim=1) for name in ("attention", "trained")]
             )
 
+    @staticmethod
+    def _looks(rows: torch.Tensor) -> torch.Tensor:
+        """How much attention looks at each letter, from the last of a row. Shape (num_rows, num_letters)."""
+        model: Any = _network("attention").model
+        with torch.no_grad():
+            return model.rnn.layer.weights(model.embedding(rows.T))[:, :, -1].mean(dim=1)
+
     # ---- the static picture ----
 
     def static_sentence(self) -> str:
@@ -238,9 +257,8 @@ class Attention(Explorable):
         def guesses(probs: torch.Tensor) -> list[str]:
             return [visible_character(vocab.decode([int(row.argmax())])) for row in probs]
 
-        if self.view == "order" and self.text:  # bars: the round in which a line or a circle can be computed
-            rows = [[1 / number] * number, [(s + 1) / number for s in range(number)]]
-            return self._drawn(rows, characters, guesses(self.probs), self.static_sentence())
+        if self.view == "order" and self.text:
+            return self._drawn([], characters, guesses(self.probs), self.static_sentence())
         rows, at = self.effects.tolist(), self.letter - 1
         looks, holds = (
             ", ".join(
@@ -255,7 +273,10 @@ class Attention(Explorable):
         return self._drawn(rows, characters, found, words("picture", context=self.text, looks=looks, holds=holds))
 
     def _drawn(self, rows: list[list[float]], characters: list[str], guesses: list[str], said: str) -> str:
-        """Two bars for each character, as high as the rows say, and what stands in both boxes."""
+        """Two bars for each character, as high as the rows say, and what stands in both boxes.
+
+        Without rows, the order of computing: all lines at once, and the circles with their rounds.
+        """
         words = Words(self._words)
         picture = Picture(440, 196, words("title"), said)
         number = len(characters)
@@ -267,7 +288,11 @@ class Attention(Explorable):
             picture.add("text", words(f"name_{name}"), x=12, y=y, font_size=14, font_weight=600, fill=color(fill))
         for s, character in enumerate(characters):
             x = left + step * (s + 0.5)
-            for row, fill, above in zip(rows, ("blue", "vermillion"), (True, False), strict=True):
+            if not rows:
+                picture.add("path", d=f"M{x:.1f} 86L412 50", stroke=color("blue"), stroke_width=1.5)
+                picture.add("circle", cx=f"{x:.1f}", cy=128, r=0.42 * step, fill=color("vermillion"), opacity=0.4)
+                picture.add("text", str(s + 1), x=x, y=132, font_size=10, text_anchor="middle")
+            for row, fill, above in zip(rows, ("blue", "vermillion"), (True, False)):
                 high = max(1, 62 * row[s])
                 box: dict[str, Any] = {"x": f"{x - 0.3 * step:.1f}", "width": f"{0.6 * step:.1f}"}
                 opacity = 1 if row[s] >= _STRONG else 0.5

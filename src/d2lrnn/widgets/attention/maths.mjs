@@ -43,7 +43,7 @@ function softmax(scores) {
   return shares.map((share) => share / total);
 }
 
-/** What the layer expects after these letters: each head weighs them by softmax_s(q · k_s / √d + b_{t-s}). */
+/** What the layer expects after these letters, and how much it looks at each: a head by softmax_s(q · k_s / √d + b_{t-s}); `weights` are the mean of the heads. */
 export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }, ids) {
   const last = ids.length - 1;
   const size = numHiddens / numHeads;
@@ -52,6 +52,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
   const [keys, contents] = ["layer.W_k", "layer.W_v"].map((name) => ids.map(made(name)));
   const q = made("layer.W_q")(ids[last]);
   const out = new Float64Array(numHiddens);
+  const looks = Array(ids.length).fill(0);
   for (let h = 0; h < numHeads; h += 1) {
     const weights = softmax(keys.map((k, s) => {
       if (last - s >= reach) return -Infinity;
@@ -60,6 +61,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
       return fit / Math.sqrt(size) + values["layer.b"][h * reach + last - s];
     }));
     weights.forEach((weight, s) => {
+      looks[s] += weight / numHeads;
       for (let j = h * size; j < (h + 1) * size; j += 1) out[j] += weight * contents[s][j];
     });
   }
@@ -70,7 +72,7 @@ export function attend({ values, vocabSize, width, numHiddens, numHeads, reach }
     return Math.max(0, sum);
   });
   const logits = times(hidden, values.W_hq, vocabSize);
-  return softmax(Array.from(logits, (logit, j) => logit + values.b_q[j]));
+  return { probs: softmax(Array.from(logits, (logit, j) => logit + values.b_q[j])), weights: looks };
 }
 
 /** What a letter is replaced by: a space, or an e where it is one. */
@@ -142,6 +144,7 @@ function sizeOf(view) {
 /** In how many passages of new text the guess changes with the letter so far back erased: attention's, the state's. */
 export const CHANGES = AVERAGES.changes;
 export const PASSAGES = AVERAGES.passages;
+export const WEIGHTS = AVERAGES.weights.toReversed(); // how much attention looks at the letters of a passage, on average, the last on the right
 export const REACHES = AVERAGES.reaches; // how far back a guess reaches in the middle one of these passages
 export const EQUAL = AVERAGES.equal; // the perplexities of two others of equal size
 export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
@@ -173,16 +176,19 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const count = text.length;
   const order = view === "order";
   const told = view === "text" && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
-  const back = letter > 0 ? MAX_TEXT - letter : BACK;
+  const back = told >= 0 ? count - 1 - told : mean && letter > 0 ? MAX_TEXT - letter : BACK;
   const shown = { text, told, mean, order, back, count, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
-  if (text === "") return { ...shown, effects: [[], []] };
+  if (text === "") return { ...shown, effects: [[], []], weights: [] };
   const { vocab } = network;
   const ids = encode(text, vocab);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
-  const read = [{ probs: attend(attention, ids), others: ids.map((_, s) => attend(attention, replaced(s))) }, replaceEach(network, ids)];
+  const whole = attend(attention, ids);
+  const each = ids.map((_, s) => attend(attention, replaced(s)));
+  const read = [{ probs: whole.probs, others: each.map(({ probs }) => probs) }, replaceEach(network, ids)];
   return {
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && view === "text" ? tellingLetter(text, read, vocab) : -1,
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
+    weights: told < 0 ? whole.weights : each[told].weights.with(told, whole.weights[told]), // as it reads now; that of the erased letter as it was
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };
@@ -202,12 +208,12 @@ export const PORT = 0.4; // how much of the columns the box of the guess covers,
 /** How many columns the picture has, at least; the letters stand in the last ones. */
 export const columnsOf = (count) => Math.max(8, count);
 
-/** Attention's lines from all letters (column s, at y = 1) to their places at the box of the guess (at y = 0): SVG paths. */
+/** Attention's lines from all letters (column s, at y = 1) up past the bars and to their places at the box of the guess (at y = 0): SVG paths. */
 export function lines(count) {
   const columns = columnsOf(count);
   return Array.from({ length: count }, (_, s) => {
     const from = columns - count + s + 0.5;
     const to = Number((columns * (1 - PORT * (1 - (s + 1) / (count + 1)))).toFixed(4));
-    return `M${from} 1C${from} 0.4 ${to} 0.6 ${to} 0`;
+    return `M${from} 1V0.43C${from} 0.17 ${to} 0.26 ${to} 0`;
   });
 }

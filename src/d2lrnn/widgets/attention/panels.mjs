@@ -2,10 +2,9 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG, WEIGHTS } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
-const HIGHEST = 0.75; // of a bar for rounds: their number stands at its end
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t) => (character === " " ? t("by_space") : character);
@@ -31,10 +30,10 @@ const rounds = ({ count }) => {
 
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { nth: back + 1 }));
 
-/** An erased letter as a screen reader says it: its place, and how high its bars are. */
-function valueOf({ text, told, count, effects }, t) {
+/** An erased letter as a screen reader says it: its place, how thick its line is, and how high its bars are. */
+function valueOf({ text, told, count, effects, weights }, t) {
   const [looks, holds] = effects.map((row) => percent(row[told]));
-  return t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count, looks, holds });
+  return t("letter_value", { character: visibleCharacter(text[told]), place: told + 1, count, looks, holds, weight: percent(weights[told]) });
 }
 
 /** The sentence on top: { template, values }. */
@@ -98,11 +97,12 @@ function half(k, t) {
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
-  const drawGuess = ({ mean, back, before, after }) => {
+  const drawGuess = ({ mean, order, count, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
     const shown = is ?? was;
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
+    const turns = roundsOf(count)[k].at(-1);
     if (mean) {
       guessed[0].set(undefined, CHANGES[k][back] / PASSAGES);
       guessed[1].set();
@@ -110,52 +110,58 @@ function half(k, t) {
     } else {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
-      note.textContent = is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+      note.textContent = order ? t(turns === 1 ? "round_1" : "round_more", { count: turns }) : is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
     }
   };
   const draw = (model) => {
     const { mean, order, told, hidesBars, effects, text, count } = model;
-    const turns = roundsOf(count)[k];
-    const shares = mean ? SHARES[k] : order ? turns.map((turn) => HIGHEST * turn / count) : effects[k];
-    const isText = !mean && !order;
-    withCells(bars, shares.length, "att-bar").forEach((bar, s) => {
-      bar.textContent = order ? turns[s] : "";
+    const shares = mean ? SHARES[k] : order ? Array(count).fill(0) : effects[k];
+    withCells(bars, shares.length, cell("att-bar")).forEach((bar, s) => {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
-      bar.style.setProperty("--att-after", order ? turns[s] : 0);
-      bar.classList.toggle("att-strong", !isText || shares[s] >= STRONG);
+      bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
     });
-    bars.style.setProperty("--att-reach", String(isText ? reachOf(shares) : 0));
-    const when = mean ? "_mean" : order ? "_order" : told < 0 ? (hidesBars && k === 0 ? "_asked" : "") : text[told] === " " && k === 0 ? "_told_space" : "_told";
-    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { letter: told < 0 ? "" : which(text, told, t) });
+    bars.style.setProperty("--att-reach", String(mean ? 0 : reachOf(shares)));
+    const isSpace = text[told] === " ";
+    const ofLetter = k > 0 ? "_told" : told === count - 1 ? "_told_last" : isSpace ? "_told_space" : "_told";
+    const when = mean ? "_mean" : order ? "_order" : told >= 0 ? ofLetter : hidesBars && k === 0 ? "_asked" : "";
+    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { letter: told < 0 ? "" : which(text, told, t), by: t(isSpace ? "by_e" : "by_space") });
     drawGuess(model);
   };
   return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
 }
 
+const cell = (kind) => () => element("span", { class: kind });
+
 /** As many cells in a row as it has letters; those that stay keep their place, so that bars can grow. */
-function withCells(row, count, kind) {
+function withCells(row, count, make) {
   while (row.children.length > count) row.lastChild.remove();
-  while (row.children.length < count) row.append(element("span", { class: kind }));
+  while (row.children.length < count) row.append(make());
   return [...row.children];
 }
 
-/** Attention's lines: one from each letter, thick where the guess needs it. That of the erased letter is dashed. */
+/** Attention's lines: one from each letter, as thick as attention looks there. That of the erased letter is dashed. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
-  const draw = ({ count, told, such, needed }) => {
-    const kindOf = (s) => ["att-line", needed[s] && "att-needed", { [such]: "att-such", [told]: "att-told" }[s]].filter(Boolean).join(" ");
+  const draw = ({ count, told, such, weights }) => {
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
-    node.replaceChildren(...lines(count).map((d, s) => svg("path", { class: kindOf(s), d })));
+    const paths = withCells(node, count, () => svg("path", { class: "att-line" }));
+    lines(count).forEach((d, s) => {
+      paths[s].setAttribute("d", d);
+      paths[s].style.setProperty("--att-weight", (weights[s] ?? 0).toFixed(4));
+      paths[s].classList.toggle("att-such", s === such);
+      paths[s].classList.toggle("att-told", s === told);
+    });
   };
   return { node, draw };
 }
 
-/** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it. They fill one by one. */
+/** The memory: a circle for each letter, on the line that hands it on to the guess; as deep in colour as the erased letter changes it; in the order of computing they fill one by one, each with its round. */
 function memoryRow() {
   const node = element("div", { class: "att-row att-memory" });
   const draw = ({ count, told, order, differs }) => {
-    withCells(node, count, "att-bead").forEach((bead, s) => {
-      bead.style.setProperty("--att-differs", order ? 1 : Math.min(1, differs[s] ?? 0).toFixed(3));
+    withCells(node, count, cell("att-bead")).forEach((bead, s) => {
+      bead.textContent = order ? s + 1 : "";
+      bead.style.setProperty("--att-differs", order ? 0 : Math.min(1, differs[s] ?? 0).toFixed(3));
       bead.style.setProperty("--att-after", order ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
     });
   };
@@ -197,7 +203,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, such, by, mean, order, back, hidesBars, effects } = model;
+    const { text, told, such, by, mean, order, back, hidesBars, weights } = model;
     const count = mean ? MAX_TEXT : model.count;
     shown = { count, told };
     node.classList.toggle("att-empty", count === 0);
@@ -209,12 +215,12 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
     const at = mean ? MAX_TEXT - 1 - back : told;
-    rays.draw({ count, told: at, such, needed: mean || order || hidesBars ? [] : effects[0].map((effect) => effect >= STRONG) });
+    rays.draw({ count, told: at, such, weights: mean ? WEIGHTS : hidesBars ? [] : weights });
     memory.draw({ ...model, count });
-    withCells(letters, count, "att-letter").forEach((cell, s) => {
-      cell.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
-      cell.classList.toggle("att-told", s === at);
-      cell.classList.toggle("att-such", s === such);
+    withCells(letters, count, cell("att-letter")).forEach((letter, s) => {
+      letter.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
+      letter.classList.toggle("att-told", s === at);
+      letter.classList.toggle("att-such", s === such);
     });
     keys.disabled = count === 0;
     keys.min = mean ? 1 : 0;
