@@ -112,6 +112,9 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
 
     assert said(0) == "Attention\u2019s bars reach 10 letters, the RNN\u2019s 8. Press the\u00a0q to erase it."
     assert Attention(text=FAR).static_sentence().endswith("Press the\u00a0d to erase it.")
+    assert Attention(text=FAR, letter=4).static_sentence() == (
+        "Without the\u00a0d, attention guesses e too, as the RNN does."
+    )
     assert said(6) == "Without the\u00a0q, attention guesses e, the RNN still k."
     assert said(5) == "Without that space, both still guess k."
     assert said(11) == "Without that space, the RNN guesses h, attention still k."

@@ -151,6 +151,7 @@ test("the guided steps: what is called right is right", () => {
   assert.match(t("step_2_question"), /the d, letter 12 from the end/);
   assert.match(outcome(2, far.state), /^Attention’s: a line leads straight to the d and helped it find the n\. .* soon fades\. .* changes in 9 of 2\u202f223 passages\.$/);
   assert.equal(CHANGES[0][text.length - letter], 9);
+  assert.equal(spoken(shown(far.state), t), "Without the\u00a0d, attention guesses e too, as the RNN does.");
   assert.ok(shown(far.state).effects[0].slice(letter, -4).every((effect) => effect < 0.1), "past the letters between");
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean);

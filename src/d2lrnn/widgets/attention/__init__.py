@@ -220,7 +220,7 @@ class Attention(Explorable):
             return words("now_reach", looks=looks, holds=far, such=such)
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = changed[0] if len(changed) == 1 else "both" if changed else "neither"
-        if len(changed) != 1 and after[0] == after[1]:
+        if after[0] == after[1]:
             which += "_same"
         without = words("without_space") if text[s] == " " else words("without", letter=_which(text, s, words))
         return words(f"now_{which}", without=without, looks=after[0], holds=after[1])

@@ -54,7 +54,7 @@ function sentenceOf({ text, told, such, isAsked, mean, order, count, back, befor
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
   const without = text[told] === " " ? t("without_space") : t("without", { letter: which(text, told, t) });
   const isSame = looksThen === holdsThen ? "_same" : "";
-  return { template: t.raw(`now_${[`neither${isSame}`, changed[0], `both${isSame}`][changed.length]}`).replace("{without}", without), values: { looks: looksThen, holds: holdsThen } };
+  return { template: t.raw(`now_${["neither", changed[0], "both"][changed.length]}${isSame}`).replace("{without}", without), values: { looks: looksThen, holds: holdsThen } };
 }
 
 /** The result in words, as the live region says it. */
