@@ -207,9 +207,13 @@ def test_each_number_is_drawn_and_what_is_left_of_the_letter_in_it(opened: tuple
         "dashed",
         pytest.approx(own[8] / 3, abs=0.02),
     ]
-    expect(widget.locator(".gates-legend")).to_be_hidden()
-    resize(page, 1280)
-    expect(widget.locator(".gates-legend")).to_have_text("framed: another guess; dashed: as learned")
+    legend = widget.locator(".gates-legend")
+    for width in (1280, 390):
+        resize(page, width)
+        expect(legend).to_be_visible()
+        expect(legend).to_have_text("framed: another guess; dashed: as learned")
+    labels = [box.bounding_box() for box in widget.locator(".gates-part:first-child .gates-labels").all()]
+    assert legend.bounding_box()["x"] > max(box["x"] + box["width"] for box in labels), "beside the labels"
     link(page)
     expect(widget.locator(".gates-legend")).to_be_hidden()
 
@@ -453,7 +457,7 @@ def test_another_unit_closes_a_step_about_the_first(widget: Locator) -> None:
     widget.get_by_role("button", name="Is keeping better?").click()
     widget.get_by_role("button", name="fewer").click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Each word began with a number near 1 (1.0, 1.0, 0.9); now with 0.2, 0.4, \u22120.1."
+        "No fresh start after a space: the number there was 1.0, 1.0, 0.9; now 0.2, 0.4, \u22120.1."
     )
     widget.locator(".gates-pair button").nth(1).click()
     says(widget, unit=16)
@@ -543,8 +547,8 @@ STEPS = (
         "Is keeping better?",
         "fewer",
         at_spaces(1.0),
-        "Right. Fewer: 7 of 17, not 12. Each word began with a number near 1 (1.0, 1.0, 0.9); "
-        "now with 0.2, 0.4, \u22120.1.",
+        "Right. Fewer: 7 of 17, not 12. No fresh start after a space: the number there was 1.0, 1.0, 0.9; "
+        "now 0.2, 0.4, \u22120.1.",
     ),
     (
         "And forgetting?",

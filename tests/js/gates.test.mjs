@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { choices, digitsOf, longestSentence, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
-import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
+import { breakOf, createNetwork, derive, isHung, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
 import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -120,6 +120,8 @@ test("letters have names", () => {
 test("a text is broken into two lines for a phone at a space near its middle", () => {
   assert.equal(breakOf([..."a short text"]), 12);
   assert.deepEqual([13, 12].map((room) => breakOf([...SPEC.controls.text.default], room)), [5, 9], "“the sea keeps” in one line if it has room");
+  assert.deepEqual(["the tide clock", "somewhere the sea keeps", "abcdef abcdef"].map((text) => breakOf([...text])), [4, 10, 7]);
+  assert.deepEqual([[5, 13], [6, 13]].map((lines) => isHung(...lines)), [true, false]);
   assert.equal(breakOf([..."kept what it had been given to keep"]), 17);
   assert.equal(breakOf(Array(40).fill("a")), 20);
   assert.equal(breakOf([..."a bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]), 20);
@@ -148,7 +150,7 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual([kept.right, kept.letters.length - 1, answer(more, 2)], [7, 17, "fewer"]);
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
   const afterSpaces = [own, kept].map((model) => atSpaces(model, model.cell).map((value) => value.toFixed(1)));
-  assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "each word begins alike, or not");
+  assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "a fresh start after each space, or none");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");

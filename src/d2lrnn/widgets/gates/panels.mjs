@@ -1,9 +1,10 @@
 // The picture of Gates: a text and, for one unit, what is left of a number at each letter, the gates, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { breakOf } from "./maths.mjs";
+import { breakOf, isHung } from "./maths.mjs";
 
-const [ROOM_WIDE, ROOM_NARROW] = [20, 9]; // letters of a line that have room for a number each, and for those of a phone
+// Letters of a line that have room for a number each: wide, and on a phone without labels and with them.
+const [ROOM_WIDE, ROOM_WHOLE, ROOM_NARROW] = [20, 13, 9];
 
 const fixed = (value) => value.toFixed(3);
 /** A share: "5%", "<1%", ">99%", "0%". */
@@ -79,9 +80,9 @@ export function createStrips({ t, signal, onBack }) {
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
-    const isHung = parts.length > 1 && parts[0][1] + 4 <= most; // the labels have room after the first line
-    lines.classList.toggle("is-hung", isHung);
-    lines.classList.toggle("is-tight", most > ROOM_NARROW && !isHung);
+    const isBeside = parts.length > 1 && isHung(parts[0][1], most);
+    node.classList.toggle("is-beside", isBeside);
+    lines.classList.toggle("is-tight", most > (isBeside ? ROOM_WHOLE : ROOM_NARROW));
     const row = (kind, all, [from, to], ...labels) => element(
       "div", { class: `gates-row ${kind}` },
       element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, t(label)))), ...all.slice(from, to),
