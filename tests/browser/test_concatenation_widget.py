@@ -85,9 +85,15 @@ def is_glued(widget: Locator) -> bool:
     return abs(at["X"][2] - at["H"][0]) < 1 and abs(at["W_xh"][3] - at["W_hh"][1]) < 1
 
 
+WITHOUT_PARTS = """(lines) => lines.map((line) => {
+  const copy = line.cloneNode(true);
+  for (const part of copy.querySelectorAll(".glue-group > .glue-part")) part.remove();
+  return copy.textContent; })"""
+
+
 def check_sums(widget: Locator) -> None:
     """What is printed adds up, to the last digit."""
-    for line in widget.locator(".glue-rows p").filter(visible=True).all_inner_texts():
+    for line in widget.locator(".glue-rows p").filter(visible=True).evaluate_all(WITHOUT_PARTS):
         terms, total = re.sub(r"^(letter|state)", "", line.replace("\u2212", "-")).split("=")
         terms = terms.replace("\u00d7", "*").replace("\n", " ")
         expected = eval(re.sub(r"-?\d+\.\d+", lambda match: f"Decimal('{match[0]}')", terms))
@@ -101,10 +107,10 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     result = widget.locator(".glue-sum .glue-name")
     expect(widget.locator(".glue-r .glue-name")).to_have_text(["", "", "sum"])
     names = widget.locator(".glue-stage .glue-block:not(.glue-r) .glue-name")
-    expect(names).to_have_text(["X a letter", "H the old state", "W_xhweights for X", "W_hhweights for H"])
+    expect(names).to_have_text(["X a letter", "H the old state", "W_xhweights", "W_hhweights"])
     assert not is_glued(widget)
     expect(code).to_have_text(APART)
-    expect(now).to_have_text("X gives 0.16, H 1.24: together 1.40. Also in one go?")
+    expect(now).to_have_text("0.16 from X and 1.24 from H make 1.40. Can one layer do both?")
     check_sums(widget)
     button.focus()
     page.keyboard.press("Enter")
@@ -113,8 +119,7 @@ def test_the_blocks_glue_and_come_apart(opened: tuple[Page, Record], tmp_path: P
     expect(result).to_have_text("= same result")
     expect(widget.locator(".glue-from_x")).to_be_hidden()
     expect(widget.locator(".glue-r .glue-name").filter(visible=True)).to_have_count(1)  # one product
-    sums = widget.locator(".glue-group").evaluate_all("(all) => all.map((e) => e.dataset.sum)")
-    assert sums == ["0.16", "1.24"], "the brackets below the one sum"
+    expect(widget.locator(".glue-group > .glue-part")).to_have_text(["0.16", "1.24"])  # the brackets below the one sum
     assert is_glued(widget)
     check_sums(widget)
     expect(button).to_have_text("Take apart")
@@ -174,12 +179,12 @@ def test_keys_a_mouse_and_a_finger(opened: tuple[Page, Record], tmp_path: Path) 
     for part, glued in ((0.3, False), (0.7, True)):
         widget.evaluate("(e) => e.scrollIntoView()")
         at = places(widget)
-        (left, top, right, bottom), edge = at["H"], at["X"][2]
+        (left, top, right, bottom), high = at["H"], at["X"][3]
         page.mouse.move((left + right) / 2, (top + bottom) / 2)
         page.mouse.down()
-        page.mouse.move((left + right) / 2 + (edge - left) * part, (top + bottom) / 2, steps=4)
+        page.mouse.move((left + right) / 2, (top + bottom) / 2 + (high - top) * part, steps=4)
         moved = places(widget)
-        assert moved["H"][0] - left == pytest.approx((edge - left) * part, abs=1)
+        assert moved["H"][1] - top == pytest.approx((high - top) * part, abs=1)
         assert moved["X"] == at["X"] and moved["W_hh"] == at["W_hh"]
         page.mouse.up()
         expect(code).to_have_text(GLUED if glued else APART)
@@ -187,7 +192,7 @@ def test_keys_a_mouse_and_a_finger(opened: tuple[Page, Record], tmp_path: Path) 
     expect(numbers.nth(2)).to_be_checked(), "what was dragged was not pressed"
 
 
-def test_a_block_snaps_where_it_touches_and_comes_off(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_a_block_is_glued_where_it_is_let_go_and_comes_off(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Concatenation())
     code = widget.locator(".glue-code")
@@ -198,11 +203,20 @@ def test_a_block_snaps_where_it_touches_and_comes_off(opened: tuple[Page, Record
             here, there = ([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2] for box in (at[name], at[partner]))
             page.mouse.move(*here)
             page.mouse.down()
+            near = widget.locator(".glue-near")
             page.mouse.move(*there, steps=4)
-            expect(code).to_have_text(GLUED)  # before it is let go
+            expect(near).to_have_count(2)
+            expect(near.first.locator(".glue-grid")).to_have_css("outline-width", "3px")
             page.mouse.move(*here)
+            expect(near).to_have_count(0)
+            page.mouse.move(*there, steps=2)
+            if name == "H":  # it stays under the hand
+                held = places(widget)[name]
+                assert [(held[0] + held[2]) / 2, (held[1] + held[3]) / 2] == pytest.approx(there, abs=1)
+            expect(code).to_have_text(APART)
             page.mouse.up()
             expect(code).to_have_text(GLUED)
+            expect(near).to_have_count(0)
             assert is_glued(widget), (width, name)
             left, top, right, bottom = places(widget)[name]
             for by, glued in ((12, True), (90, False)):
@@ -213,6 +227,20 @@ def test_a_block_snaps_where_it_touches_and_comes_off(opened: tuple[Page, Record
                 page.mouse.up()
                 expect(code).to_have_text(GLUED if glued else APART)
             assert places(widget) == at, (width, name)
+        widget.locator(".glue-button").click()
+        glued = places(widget)  # the result is never covered by a table in a hand, and nothing else comes up behind it
+        (x, y), (right, _) = ([(box[0] + box[2]) / 2, (box[1] + box[3]) / 2] for box in (glued["X"], glued["sum"]))
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(right, y, steps=3)
+        assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).matches('.glue-sum .glue-cell')", [right, y])
+        rest = widget.locator(".glue-sign, .glue-from_x .glue-cell, .glue-from_h .glue-cell")
+        seen = (
+            "(all) => all.filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true })).length"
+        )
+        assert rest.evaluate_all(seen) == 0
+        page.mouse.up()
+        widget.get_by_role("button", name="Reset").click()
     assert page.evaluate("getSelection().toString()") == ""
 
 
@@ -329,7 +357,9 @@ def test_on_a_phone_the_glued_tables_fill_the_room_of_those_apart(opened: tuple[
     widget.locator(".glue-button").click()
     glued, at = cell.bounding_box(), places(widget)
     assert glued and glued["height"] > 1.4 * apart["height"]
-    assert at["W_xh"][1] - stage["y"] < 8 and stage["y"] + stage["height"] - at["X"][3] < 30  # its words stand there
+    assert (
+        at["W_xh"][1] - stage["y"] < 8 and stage["y"] + stage["height"] - at["X"][3] < 52
+    )  # its words and the way back stand there
     widget.locator(".glue-button").click()
     assert places(widget) == near
 
@@ -369,7 +399,7 @@ WHOLE = """() => {
   const parts = [...e.querySelectorAll(":not(.glue-ghost) > p :is(.glue-plus, .glue-total, .glue-term)")];
   const brackets = [...e.querySelectorAll(":not(.glue-ghost) > p .glue-group")];
   return parts.every(shown) && parts.every((x) => !x.style.transform) && !e.textContent.includes("\u2026")
-    && brackets.every((x) => getComputedStyle(x, "::after").opacity === "1");
+    && brackets.every((x) => getComputedStyle(x, "::before").opacity === "1");
 }"""
 
 
@@ -473,24 +503,97 @@ def test_a_slider_stays_under_the_hand_while_the_picture_grows(opened: tuple[Pag
     assert widget.bounding_box()["height"] > height + 20
 
 
-def test_a_line_is_seen_while_its_product_is_added_and_all_once_glued(browser: Browser, tmp_path: Path) -> None:
-    seen = "[...document.querySelectorAll('.glue-ties path')].filter((e) => getComputedStyle(e).opacity > 0.3).length"
-    with watched_page(browser, width=760, height=900) as (page, record):
+def test_the_line_of_the_product_that_is_added_is_thick_and_none_has_a_wrong_colour(
+    moving: Page, tmp_path: Path
+) -> None:
+    page, widget = moving, show(moving, tmp_path, Concatenation())
+    pass_until(page, "document.querySelectorAll('.glue-ties .glue-now').length === 1")
+    lines, colors = widget.locator(".glue-ties path"), "(all) => all.map((e) => getComputedStyle(e).stroke)"
+    widths = "(all) => all.map((e) => getComputedStyle(e).strokeWidth).sort()"
+    assert lines.evaluate_all(widths) == ["1.5px"] * 4 + ["3px"]
+    widget.locator(".d2lrnn-now").click()
+    assert lines.evaluate_all(widths) == ["1.5px"] * 5
+    x, *_, h = own = lines.evaluate_all(colors)
+    assert own == [x, x, h, h, h] and x != h
+    for press, colours in ((".glue-button", own), (".glue-swap-weights", None), (".glue-swap-weights", own)):
+        widget.locator(press).click()
+        if "swap" in press:  # hidden from the first frame on, while the tables pass each other
+            expect(widget.locator(".glue-ties")).to_be_hidden()
+        come_to_rest(page)
+        expect(widget.locator(".glue-ties")).to_be_visible()
+        found = lines.evaluate_all(colors)
+        assert found == colours if colours else len(set(found)) == 1 and not {x, h} & set(found)
+        pressed = widget.locator(".glue-swap-weights")
+        expect(pressed).to_have_attribute("aria-pressed", "true" if colours is None else "false")
+
+
+WHILE_GLUED = """() => {
+  const box = (query) => document.querySelector(query).getBoundingClientRect();
+  const middle = ({ left, top, width, height }) => [left + width / 2, top + height / 2];
+  return ["x", "h"].map((kind) => {
+    const part = document.querySelector(`.glue-from_${kind} .glue-marked`);
+    const seen = part.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    return { seen, at: middle(part.getBoundingClientRect()),
+      to: middle(box(`.glue-two p:nth-child(${kind === "x" ? 1 : 2}) .glue-total b`)) };
+  }); }"""
+
+
+def test_both_parts_and_both_names_of_the_weights_travel(moving: Page, tmp_path: Path) -> None:
+    page = moving
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
         widget = show(page, tmp_path, Concatenation())
-        page.wait_for_function(f"() => {seen} === 1")
-        widget.locator(".d2lrnn-now").click()
-        page.wait_for_function(f"() => {seen} === 0")
+        come_to_rest(page)
         widget.locator(".glue-button").click()
-        page.wait_for_function(f"() => {seen} === 5")
-        colors = "(all) => all.map((e) => getComputedStyle(e).stroke)"
-        x, *_, h = widget.locator(".glue-ties path").evaluate_all(colors)
-        assert widget.locator(".glue-ties path").evaluate_all(colors) == [x, x, h, h, h] and x != h
-        widget.locator(".glue-swap-weights").click()
-        page.wait_for_function(f"() => {seen} === 0")  # while the tables pass each other
-        all_alike = f"new Set(({colors})([...document.querySelectorAll('.glue-ties path')])).size === 1"
-        page.wait_for_function(f"() => {seen} === 5 && !document.querySelector('.glue-moving') && {all_alike}")
-        assert not set(widget.locator(".glue-ties path").evaluate_all(colors)) & {x, h}
-        assert record.errors == []
+        tops, gaps = [], []
+        for _ in range(40):
+            page.clock.run_for(30)
+            if not widget.locator(".glue-two").is_visible():
+                break
+            parts = page.evaluate(WHILE_GLUED)
+            if not all(part["seen"] for part in parts):
+                break
+            tops.append([part["at"][1] for part in parts])
+            gaps.append(max(abs(a - b) for part in parts for a, b in zip(part["at"], part["to"])))
+            expect(widget.locator(".glue-W_xh .glue-name, .glue-W_hh .glue-name").filter(visible=True)).to_have_count(2)
+        assert len(tops) > 10 and tops == sorted(tops), "down all the way"
+        assert gaps[0] > 50 > 3 > gaps[-1], "to the sums that tell of them"
+        come_to_rest(page)
+        expect(widget.locator(".glue-from_x")).to_be_hidden()
+        if width == 390:  # one sum stands in one line, and so do the brackets below it
+            terms, parts = (
+                widget.locator(f".glue-one {query}") for query in (":is(.glue-term, b):not(.glue-part)", "b.glue-part")
+            )
+            for each in (terms, parts):
+                tops = [top for _, top, *_ in each.evaluate_all(BOXES)]
+                assert max(tops) - min(tops) < 8
+
+
+def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation())
+    loop, words = widget.locator(".glue-loop"), widget.locator(".glue-next")
+    opacity = "(e) => getComputedStyle(e).opacity"
+    for width, told in ((1280, "tanh: next H"), (390, "tanh: next H")):
+        resize(page, width)
+        assert loop.evaluate(opacity) == "0"
+        widget.locator(".glue-button").click()
+        expect(loop).to_have_css("opacity", "1")
+        expect(words).to_have_text(told)
+        for press in (None, ".glue-swap-weights", ".glue-swap-rows"):
+            if press:
+                widget.locator(press).click()
+            if press == ".glue-swap-weights":
+                expect(loop).to_have_css("opacity", "0")  # the result is wrong
+                continue
+            at, [way] = places(widget), loop.locator("path").evaluate_all(BOXES)
+            ends = sorted((at[name][0] + at[name][2]) / 2 for name in ("H", "sum"))
+            assert [way[0], way[2]] == pytest.approx(ends, abs=6)
+            assert way[1] > at["sum"][3]
+            others = widget.locator(".glue-stage .glue-name").filter(visible=True).evaluate_all(BOXES)
+            [word] = words.evaluate_all(BOXES)
+            assert way[0] + 4 < word[0] and word[2] < way[2] - 4 and all(word[1] >= bottom - 2 for *_, bottom in others)
+        widget.get_by_role("button", name="Reset").click()
 
 
 DRAG_WHILE_TERMS_MOVE = """async () => {
@@ -585,7 +688,7 @@ TOLD_AT_ONCE = """() => {
   const look = () => {
     const sentence = at(".d2lrnn-now").textContent.split(":")[0];
     const result = at("[role=radio]:nth-child(2)").textContent + at("[role=radio][aria-checked=true]").textContent;
-    const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type b").textContent;
+    const total = at(":is(.glue-one, .glue-two):not(.glue-ghost) p:last-of-type .glue-total b").textContent;
     const sums = at(".glue-two").classList.contains("glue-ghost") ? "one sum" : "two sums";
     if (sentence.startsWith("One ordinary") && !at(".glue-done")) window.told.add("early");
     if (sentence.startsWith("The tables") && at(".glue-done")) window.told.add("late");
@@ -595,23 +698,41 @@ TOLD_AT_ONCE = """() => {
   look(); }"""
 
 
-def test_joined_tables_are_told_of_while_a_hand_still_holds_them(browser: Browser, tmp_path: Path) -> None:
+def test_joined_tables_are_told_of_once_they_are_let_go(browser: Browser, tmp_path: Path) -> None:
     with watched_page(browser, width=1000, height=900) as (page, record):
         widget = show(page, tmp_path, Concatenation())
         page.evaluate(TOLD_AT_ONCE)
         at = places(widget)
         page.mouse.move(at["H"][0] + 50, at["H"][1] + 15)
         page.mouse.down()
-        page.mouse.move(at["X"][2] + 55, at["X"][1] + 15, steps=8)
+        page.mouse.move(at["X"][0] + 50, at["X"][1] + 15, steps=8)
+        expect(widget.locator(".glue-near")).to_have_count(2)
+        assert not is_glued(widget)
+        page.mouse.up()
         expect(widget.locator(".glue-sum .glue-name")).to_have_text("= same result", timeout=10_000)
         assert is_glued(widget)
-        page.mouse.up()
         assert set(page.evaluate("[...window.told]")) == {
-            "X gives 0.16, H 1.24|sum|1.401.40|1.24|two sums",
+            "0.16 from X and 1.24 from H make 1.40. Can one layer do both?|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
             "One ordinary layer gives the same 1.40|= same result|1.401.40|1.40|one sum",
         }
         assert record.errors == []
+
+
+def test_a_result_that_comes_under_a_mouse_is_not_told_of_until_the_mouse_moves(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation(glued=True))
+    button, told = widget.locator(".glue-button"), widget.locator(".d2lrnn-now b").last
+    left, top, *_ = widget.locator(".glue-sum .glue-cell").first.evaluate_all(BOXES)[0]
+    button.click()
+    page.mouse.move(left + 20, top + 20)
+    button.press("Enter")
+    page.evaluate(DRAWN)
+    expect(told).to_have_text("1.40")
+    page.mouse.move(left + 22, top + 20)
+    expect(told).to_have_text("1.25")
 
 
 def test_it_moves_by_itself_once_the_hint_stays_and_all_comes_to_rest(moving: Page, tmp_path: Path) -> None:
@@ -648,7 +769,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("three commands. Glued, it is one, if the tables")
+            expect(told).to_contain_text("one table of weights: one ordinary layer with 5 inputs")
         if step == 2:
             expect(told).to_contain_text("0.6 meets 0.7 but needs 0.2: 1.08 is wrong, and no error")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")
@@ -658,15 +779,41 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         if step == 3:
             expect(told).to_contain_text("both are right, if row and weights agree")
             expect(widget.locator(".glue-wrongly").filter(visible=True)).to_have_count(0)
-    widget.locator(".d2lrnn-answers button").last.click()
-    expect(told).to_have_text(re.compile("^No"))
+    # A wrong answer is tried, and the reader makes the repair.
+    answers, results = widget.locator(".d2lrnn-answers button"), widget.get_by_role("radio")
+    marked = widget.locator(".glue-sum [data-mark]")
+    marks = "(all) => all.map((e) => e.dataset.mark)"
+    wrong, tried, right = ["0.91", "1.08", "\u22120.37"], ["1.23", "1.40", "\u22120.05"], ["1.25", "1.40", "0.34"]
+    for chosen, numbers, verdict in ((2, wrong, "^No"), (1, tried, "^No"), (0, right, "^Right"), (1, tried, "^No")):
+        answers.nth(chosen).click()
+        expect(told).to_have_text(re.compile(verdict))
+        expect(results).to_have_text(numbers)
+        expect(widget.locator(".glue-code")).to_have_text(BOTH if chosen == 0 else SWAPPED)
+        expect(marked).to_have_count(3 if chosen == 1 else 0)
+        check_sums(widget)
+    assert marked.evaluate_all(marks) == ["\u2717", "\u2713", "\u2717"]
+    expect(widget.locator(".d2lrnn-now")).to_have_text("With 0.32 added to each result, 2 of 3 are still wrong.")
+    expect(widget.locator(".glue-sum .glue-name")).to_have_text("each + 0.32")
+    results.last.click()  # it has its own sum
+    expect(widget.locator(".glue-one .glue-total")).to_have_text("+ 0.32 = \u22120.05")
+    check_sums(widget)
+    for press in (".glue-swap-weights", ".glue-swap-weights"):
+        widget.locator(press).click()
+        expect(marked).to_have_count(0)
+    expect(results).to_have_text(wrong)
+    answers.nth(1).click()
+    expect(marked).to_have_count(3)
+    for _ in range(2):  # closed and asked again
+        widget.locator(".d2lrnn-step-title").last.click()
+    expect(marked).to_have_count(0)
+    expect(results).to_have_text(wrong)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".glue-code")).to_have_text(APART)
     assert shape.inner_text() == fresh
 
 
 REASONS = {
-    1: ["Nothing drops out: 15 again.", "The same numbers meet.", "Nothing is added: 15 again."],
+    1: ["Nothing drops out: 15 again.", "The same numbers meet: the same work.", "Nothing is added: 15 again."],
     2: [
         "The weights moved, but X and H did not.",
         "Each number meets another row.",
@@ -674,8 +821,8 @@ REASONS = {
     ],
     3: [
         "Each number meets its own weights again.",
-        "That repairs 1.08 only: the others need 0.34 and 0.71.",
-        "The weights stay, but H can come first.",
+        "It repairs 1.08 only: 1.23 and \u22120.05 are wrong. Now press \u201cH before X\u201d.",
+        "Then all three stay wrong. W_hh stays on top, but H can come first: press \u201cH before X\u201d.",
     ],
 }
 
@@ -711,7 +858,7 @@ def test_the_first_question_leaves_glued_what_is_glued(opened: tuple[Page, Recor
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     assert is_glued(widget)
     widget.locator(".d2lrnn-answers button").nth(1).click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The same numbers meet.")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right. The same numbers meet: the same work.")
     assert is_glued(widget)
 
 
@@ -805,7 +952,7 @@ def test_sentence_label_result_and_sum_change_together(moving: Page, tmp_path: P
         page.clock.run_for(3000)
         expect(code).to_have_text(BOTH)
         assert set(page.evaluate("[...window.told]")) == {
-            "X gives 0.16, H 1.24|sum|1.401.40|1.24|two sums",
+            "0.16 from X and 1.24 from H make 1.40. Can one layer do both?|sum|1.401.40|1.24|two sums",
             "The tables move, and the numbers stay.|sum|1.401.40|1.24|two sums",
             "One ordinary layer gives the same 1.40|= same result|1.401.40|1.40|one sum",
             "Wrong order, but all sizes fit|\u2260 wrong result|1.081.08|1.08|one sum",

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  arrange, between, cellsAt, derive, exactSum, frames, gapBetween, matrices, products, repair,
+  arrange, between, cellsAt, derive, exactSum, frames, gapBetween, loopOf, matrices, products, repair, withAdded,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -97,6 +97,9 @@ test("the right answers of the steps are right", () => {
   const lacking = all(both, false).parts[row].map((result) => (result.right - result.sum).toFixed(2));
   assert.equal(words.step_3_answer_2, `add ${lacking[column]}`);
   assert.equal(new Set(lacking).size, 3, "as its question says, all three are wrong");
+  const tried = withAdded(all(both, false), Number(lacking[column]));
+  assert.deepEqual(tried.parts[row].map((part) => part.sum), [1.23, 1.4, -0.05]);
+  assert.deepEqual([tried.isWrong, tried.parts[row].map((part) => part.sum === part.right)], [true, [false, true, false]]);
 });
 
 test("each order of numbers has its own order of products, and the same products if both sides have the same", () => {
@@ -176,10 +179,21 @@ test("a link sets sizes within bounds, and the cell is one that there is", () =>
   assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
 });
 
+test("the result goes back to H, below both labels, wherever H stands", () => {
+  const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
+  const layout = arrange(sizes, 700);
+  const { X, H, sum, unit, row } = layout.glued;
+  for (const [memory_first, begin] of [[false, H[0]], [true, X[0]]]) {
+    const { from, to, y } = loopOf({ ...sizes, memory_first }, layout);
+    assert.ok(Math.abs(from - sum[0] - 1.5 * unit) < 1e-9 && Math.abs(to - begin - 1.5 * unit) < 1e-9);
+    assert.ok(y > sum[1] + 2 * row && y < layout.height - 20);
+  }
+});
+
 test("the frames of the glued matrices hold both blocks", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { rows, columns } = frames(sizes, layout);
-  assert.equal(rows.x + rows.width, layout.glued.H[0] + 3 * layout.glued.unit);
-  assert.equal(columns.y + columns.height, layout.glued.W_hh[1] + 3 * layout.glued.row);
+  assert.ok(Math.abs(rows.x + rows.width - layout.glued.H[0] - 3 * layout.glued.unit) < 1e-9);
+  assert.ok(Math.abs(columns.y + columns.height - layout.glued.W_hh[1] - 3 * layout.glued.row) < 1e-9);
 });

@@ -1,7 +1,7 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, products, repair } from "./maths.mjs";
+import { derive, products, repair, withAdded } from "./maths.mjs";
 import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -17,19 +17,21 @@ const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share));
 
 /** Which of the words tell of it. */
-function kindOf({ glued, swapped, memory_first, parts }, [row, column]) {
+function kindOf({ glued, swapped, memory_first, parts, added }, [row, column]) {
+  if (added !== undefined) return "added";
   const { sum, right } = parts[row][column];
   if (swapped === memory_first) return swapped ? "both" : glued ? "glued" : "apart";
   return sum === right ? "chance" : "swapped";
 }
 
 /** The values of the templates that tell of one number of the result. */
-function told({ parts, mats }, [row, column]) {
+function told({ parts, mats, added = 0 }, [row, column]) {
   const { x, h, sum, right } = parts[row][column];
   const [count, results] = [mats.W_xh.length + mats.W_hh.length, parts.length * parts[0].length];
   return {
     row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right),
     count, results, all: count * results,
+    added: written(added), wrong: parts.flat().filter((part) => part.sum !== part.right).length,
   };
 }
 
@@ -49,7 +51,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const code = codePanel({ t });
   const [work, pressed] = ["glue-soft glue-work", "glue-soft"].map((name) => element("p", { class: name }));
   const stage = stagePanel({
-    t, signal,
+    t, signal, landings: sum.landings,
     onSelect: (place) => {
       hovered = null;
       commit(place);
@@ -111,8 +113,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
-    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance");
-    const areMoving = sum.show(pairsNow(), part, model.glued);
+    stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance", model.added);
+    root.classList.toggle("glue-tried", model.added !== undefined);
+    const areMoving = sum.show(pairsNow(), part, model.glued, model.added);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);
@@ -190,15 +193,30 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     act();
     queueMicrotask(() => scrollBy({ top: node.getBoundingClientRect().top - top, behavior: "instant" })); // it has been drawn
   };
+  // A wrong answer to the last question is tried: the tables stay as they are, and its number may be added to every result.
+  let trial = null; // { of, added }
+  const setOfResults = ({ glued, swapped, memory_first, ...rest }) => [glued, swapped, memory_first, ...[...SIZES, "seed"].map((name) => rest[name])].join();
   const steps = guidedSteps({
-    t, state, steps: SPEC.steps, onReset, say, signal, set: commit,
+    t, state, steps: SPEC.steps, onReset, say, signal,
+    set: (values) => {
+      trial = null;
+      commit(values);
+      queueMicrotask(() => trial === null && model.added !== undefined && draw(derive(state())));
+    },
     outcome: (i, j) => {
+      const isTried = i === SPEC.steps.length - 1 && j !== SPEC.steps[i].right;
+      if (isTried) commit({ memory_first: SPEC.steps[i].before.memory_first });
       const [asked, answered] = [SPEC.steps[i].before, state()].map(derive);
       const place = [asked.row, asked.column];
       const [[number, weight, , , , own]] = products(answered.mats, ...place, answered.swapped, answered.memory_first).all;
-      const [first, second] = asked.parts[asked.row].filter((_, column) => column !== asked.column).map(({ sum, right }) => written(right - sum));
+      const lacking = asked.parts[asked.row][asked.column].right - asked.parts[asked.row][asked.column].sum;
+      if (isTried && j === 1) {
+        trial = { of: setOfResults(state()), added: lacking };
+        queueMicrotask(() => draw(derive(state())));
+      }
+      const [first, second] = withAdded(asked, lacking).parts[asked.row].filter((_, column) => column !== asked.column).map((part) => written(part.sum));
       const values = {
-        ...told(answered, place), first, second, value_before: told(asked, place).value,
+        ...told(answered, place), first, second, value_before: told(asked, place).value, right_answer: t(`step_${i + 1}_answer_${SPEC.steps[i].right + 1}`),
         number: written(number, 1), weight: written(weight, 1), own: written(own, 1),
       };
       return { ...values, why: t(`step_${i + 1}_why_${j + 1}`, values) };
@@ -235,7 +253,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isInOrder = ({ swapped, memory_first }) => !swapped && !memory_first;
     const waits = !first && !isOther && isInOrder(given) && isInOrder(model) && stage.share() !== Number(given.glued);
     const isRunning = runner !== null && isElsewhere && ["glued", ...Object.values(SIDES)].every((name) => given[name] === model[name]) && looked.join() === [given.row, given.column].join();
-    model = given;
+    if (trial?.of !== setOfResults(given)) trial = null;
+    model = trial === null ? given : withAdded(given, trial.added);
     stage.fill(model);
     if (first || isOther) { // other numbers stand where they belong at once
       slider.stop();
@@ -247,7 +266,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     stage.select(model.row, model.column);
     if (hovered && (hovered[0] >= model.batch_size || hovered[1] >= model.num_hiddens)) hovered = null;
     glue.textContent = t(model.glued ? "unglue" : "glue");
-    for (const swap of swaps) swap.hidden = !model.glued;
+    for (const [i, name] of Object.values(SIDES).entries()) {
+      swaps[i].hidden = !model.glued;
+      swaps[i].setAttribute("aria-pressed", String(model[name]));
+    }
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
     const asked = SPEC.steps[steps.opened()]?.before;

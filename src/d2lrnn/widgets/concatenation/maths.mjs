@@ -58,24 +58,30 @@ export function derive(given) {
   return { ...state, swapped, memory_first, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
 }
 
+/** The same with a number added to every result: it repairs one of them at most. */
+export function withAdded(model, added) {
+  const parts = model.parts.map((line) => line.map((part) => ({ ...part, sum: Math.round(100 * (part.sum + added)) / 100 })));
+  return { ...model, added, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
+}
+
 // ---- places -----------------------------------------------------------------------------------------------------
 
 const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 22;
+const LOOP = 26; // the way of the result back to H, below the labels
 const UNIT = { least: 26, good: 36, most: 66 }; // width of a column: all cells are alike
-const ROW = { wide: 50, narrow: 30 };
+const ROW = { least: 30, most: 37, all: 600 }; // apart: lower than broad, and all of them in sight
 const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
 const TALL = 1.3; // times as high as wide a glued cell may be
 
 /** Glued: the rows side by side, the weights on top of each other, the result where they cross. `left` is where X begins. */
 function together({ batch_size: n, num_inputs: d, num_hiddens: h }, unit, row, left) {
   const crossing = [left + (d + h) * unit + GAP, (d + h) * row + GAP];
-  const middle = [crossing[0] + (h * unit) / 2, crossing[1]];
   return {
-    height: crossing[1] + n * row + LABEL, X: [left, crossing[1]], H: [left + d * unit, crossing[1]],
-    W_xh: [crossing[0], 0], W_hh: [crossing[0], d * row], from_x: crossing, from_h: crossing, sum: crossing, plus: middle, equals: middle,
+    height: crossing[1] + n * row + LABEL + LOOP, X: [left, crossing[1]], H: [left + d * unit, crossing[1]],
+    W_xh: [crossing[0], 0], W_hh: [crossing[0], d * row], sum: crossing,
   };
 }
 
@@ -84,48 +90,25 @@ const lowered = (blocks, by) => Object.fromEntries(Object.entries(blocks).map(([
 /**
  * Where the blocks stand, in pixels: the weights above, the rows at the left, the result where they cross.
  *
- * `width` is what there is, `least` the narrowest cell whose digits can be read. Gives { width, height, isWide, apart, glued }: the last two are { X, W_xh, H, W_hh,
- * from_x, from_h, sum, plus, equals }, each block [x, y], and the size of a cell, { unit, row }. Apart they stand side by
- * side where there is room, their sum below; else one below the other, and cells are as large as either state has room for.
+ * `width` is what there is, `least` the narrowest cell whose digits can be read. Gives { width, height, apart, glued }: the last two are { X, W_xh, H, W_hh,
+ * sum }, and apart also from_x, from_h, plus and equals, each block [x, y], and the size of a cell, { unit, row }. Apart they stand one
+ * below the other, as numbers that are added do, and cells are as large as either state has room for.
  */
 export function arrange(sizes, width, least = UNIT.least) {
   const { batch_size: n, num_inputs: d, num_hiddens: h } = sizes;
   const unitIn = (room, columns, few) => (room / columns < (columns > few ? least : UNIT.least) ? Math.max(UNIT.good, least + 2) : Math.min(UNIT.most, room / columns)); // else it scrolls
-  const room = width - 2 * GAP - SIGN;
-  const tall = (unit, least, height) => Math.max(least, Math.min(TALL * unit, (height - GAP - LABEL) / (n + d + h))); // glued, the cells fill the height
-  const isWide = room / (d + 3 * h) >= Math.max(UNIT.good, least);
-  if (isWide) {
-    const unit = Math.min(UNIT.most, room / (d + 3 * h));
-    const glued = together(sizes, unit, ROW.wide, (width - (d + 2 * h) * unit - GAP) / 2);
-    const apart = abreast(sizes, unit, ROW.wide, (room - (d + 3 * h) * unit) / 2, glued.sum, width);
-    const row = tall(unit, ROW.wide, apart.height);
-    return { width, height: apart.height, isWide, apart: { ...apart, unit, row: ROW.wide }, glued: { ...together(sizes, unit, row, glued.X[0]), unit, row } };
-  }
   const unit = unitIn(width - GAP - FRAME, d + 2 * h, FEW.glued);
   const needed = (d + 2 * h) * unit + GAP + FRAME;
   const total = Math.max(width, needed);
   const rows = Math.max(d, h);
   const large = unitIn(width - GAP - SIGN, rows + h, FEW.apart);
   const over = total - (rows + h) * large - GAP - SIGN; // where it scrolls, the result is at the right
-  const apart = stacked(sizes, large, ROW.narrow, (total > width ? over : over / 2) + SIGN + rows * large);
-  const row = tall(unit, ROW.narrow, apart.height);
+  const low = Math.max(ROW.least, Math.min(ROW.most, 0.6 * large, ROW.all / (d + h + 3 * n)));
+  const apart = stacked(sizes, large, low, (total > width ? over : over / 2) + SIGN + rows * large);
+  const row = Math.max(low, Math.min(TALL * unit, (apart.height - GAP - LABEL - LOOP) / (n + d + h))); // glued, the cells fill the height
   const glued = together(sizes, unit, row, (total - needed) / 2 + FRAME / 2);
   return {
-    width: total, height: apart.height, isWide, apart: { ...apart, unit: large, row: ROW.narrow },
-    glued: { ...lowered(glued, (apart.height - glued.height) / 2), unit, row },
-  };
-}
-
-/** Apart, side by side, and the result below, in the middle. */
-function abreast({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, begin, crossing, width) {
-  const first = begin + d * u + GAP;
-  const second = first + h * u + SIGN;
-  const third = second + h * u + GAP;
-  const y = Math.max(d, h) * r + GAP;
-  const sum = [(width - h * u) / 2, Math.max(crossing[1], y + n * r + LABEL + GAP / 2)];
-  return {
-    height: sum[1] + n * r + LABEL, X: [begin, y], W_xh: [first, y - GAP - d * r], from_x: [first, y], plus: [second - SIGN / 2, y],
-    H: [second, y], W_hh: [third, y - GAP - h * r], from_h: [third, y], equals: [sum[0] - GAP - SIGN / 2, sum[1]], sum,
+    width: total, height: apart.height, apart: { ...apart, unit: large, row: low }, glued: { ...lowered(glued, (apart.height - glued.height) / 2), unit, row },
   };
 }
 
@@ -140,14 +123,10 @@ function stacked({ batch_size: n, num_inputs: d, num_hiddens: h }, u, r, edge) {
   };
 }
 
-// The motion, in shares of it. The partial results fade first. Side by side: the rows meet and W_hh makes room for W_xh above
-// it, then the rows go down and the weights meet. One below the other: X steps aside, then X and W_xh come down, and the
-// cells take the size that they have glued. No block ever lies on another.
+// The motion, in shares of it: X steps aside, then X and W_xh come down, and the cells take the size that they have glued.
+// No block ever lies on another.
 export const MERGED = 0.15;
-const WAYS = {
-  wide: { x: { X: [0.05, 0.5], H: [0.05, 0.5], W_xh: [0.55, 1], W_hh: [0.55, 1], sum: [0.05, 0.4] }, y: { X: [0.4, 0.8], H: [0.4, 0.8], W_xh: [0.2, 0.6], W_hh: [0.2, 0.6], sum: [0.4, 0.8] } },
-  narrow: { x: [0.05, 0.5], y: [0.3, 1] },
-};
+const WAY = { x: [0.05, 0.5], y: [0.3, 1] };
 
 /** Slow, fast, slow: speed and its change are 0 at both ends. */
 function during(share, [from, to]) {
@@ -155,12 +134,10 @@ function during(share, [from, to]) {
   return part ** 3 * (part * (6 * part - 15) + 10);
 }
 
-/** The place of a block between apart (share 0) and glued (1). */
-export function between({ isWide, apart, glued }, name, share) {
-  if (glued[name] === undefined || ["from_x", "from_h", "plus", "equals"].includes(name)) return apart[name];
-  const ways = WAYS[isWide ? "wide" : "narrow"];
-  return ["x", "y"].map((axis, i) => {
-    const way = Array.isArray(ways[axis]) ? ways[axis] : ways[axis][name] ?? [0.05, 1];
+/** The place of a block between apart (share 0) and glued (1); what is not there when glued stays. */
+export function between({ apart, glued }, name, share) {
+  if (glued[name] === undefined) return apart[name];
+  return Object.values(WAY).map((way, i) => {
     const part = during(share, way);
     return part === 1 ? glued[name][i] : apart[name][i] + part * (glued[name][i] - apart[name][i]);
   });
@@ -169,7 +146,7 @@ export function between({ isWide, apart, glued }, name, share) {
 /** The width of a cell and its height, { unit, row }, on the way between apart (share 0) and glued (1). */
 export function cellsAt({ apart, glued }, share) {
   const at = (name, way) => apart[name] + during(share, way) * (glued[name] - apart[name]);
-  return { unit: at("unit", WAYS.narrow.x), row: at("row", WAYS.narrow.y) };
+  return { unit: at("unit", WAY.x), row: at("row", WAY.y) };
 }
 
 /** Where [X H] and the weights on top of each other stand once glued: { rows, columns }, each { x, y, width, height }. */
@@ -177,6 +154,11 @@ export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued
   const { unit, row } = glued;
   const box = ([x, y], width, height) => ({ x, y, width, height });
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * unit, (d + h) * row) };
+}
+
+/** The way of the result back to H, below both labels: { from, to, y }. */
+export function loopOf({ batch_size: n, num_inputs: d, num_hiddens: h, memory_first }, { glued: { X, sum, unit, row } }) {
+  return { from: sum[0] + (h * unit) / 2, to: X[0] + ((memory_first ? 0 : d) + h / 2) * unit, y: X[1] + n * row + LABEL + 4 };
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

@@ -1,7 +1,7 @@
 // The picture of the concatenation identity: seven blocks that slide, the sum that runs, the code.
 import { dragOn } from "../shape.mjs";
 import { buttonControl, element, prefersReducedMotion, svg } from "../ui.mjs";
-import { MERGED, arrange, between, cellsAt, frames, gapBetween } from "./maths.mjs";
+import { MERGED, arrange, between, cellsAt, frames, gapBetween, loopOf } from "./maths.mjs";
 
 export const written = (value, decimals = 2) => value.toFixed(decimals).replace("-", "−").replace(/^−(0\.0+)$/, "$1");
 
@@ -16,9 +16,10 @@ const sizesOfFont = (unit, [one, two]) => {
 };
 const CAPTION = { X: 84, H: 125, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
 const RESULT_CAPTION = 94; // and those below the result
+const ROOMY = 240; // px between result and H, where all words have room
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
-const TOUCH = 18; // px from its partner a dragged block snaps to it
+const TOUCH = 18; // px from its partner a block is apart
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
@@ -27,9 +28,10 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
  * a mouse is over (or null), `onDrag()` of a block being dragged, `onDrop(glued)` of where it was let go, and `onSwap(side)`
- * of a block being carried past its partner: "weights" or "rows".
+ * of a block being carried past its partner: "weights" or "rows". `landings()` gives the places { x, h } outside to which both parts
+ * of a result go while the blocks are glued.
  */
-export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
+export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onDrop, onSwap }) {
   const stage = element("div", { class: "glue-stage" });
   const box = element("div", { class: "glue-box" }, stage);
   const more = element("p", { class: "glue-soft glue-scrolls", hidden: true }, `← ${t("scrolls")}`);
@@ -68,12 +70,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     dragOn(node, {
       axis: "both", signal,
       start: ({ event }) => {
-        from = { x: event.clientX, y: event.clientY, far: false, done: false, by: { dx: 0, dy: 0 } };
+        from = { x: event.clientX, y: event.clientY, far: false, by: { dx: 0, dy: 0 } };
         return layout !== null;
       },
       move: ({ event }) => {
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        if (from.done) return;
         from.by = { dx, dy };
         if (!from.far) {
           if (Math.hypot(dx, dy) <= 5) return;
@@ -84,15 +85,14 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
         }
         const { box: { x, y, width, height }, gap } = from;
         const within = (by, at, size, all) => Math.max(-at, Math.min(all - at - size, by));
-        lifted = { name, dx: within(dx, x, width, layout.width), dy: within(dy, y, height, stage.clientHeight), left: 1 };
+        lifted = { name, dx: within(dx, x, width, layout.width), dy: within(dy, y, height, layout.height), left: 1 };
+        from.near = gap > TOUCH && gapOf(name) <= gap / 2; // let go here, they are glued
+        for (const block of [name, PARTNER[name]]) nodes[block].classList.toggle("glue-near", from.near);
         place();
-        if (gap > TOUCH && gapOf(name) <= TOUCH) {
-          from.done = true;
-          onDrop(true);
-        }
       },
       end: () => {
-        if (!from.far || from.done) return;
+        for (const block of [name, PARTNER[name]]) nodes[block].classList.remove("glue-near");
+        if (!from.far) return;
         const isRow = name === "H" || name === "X";
         const [side, along, across, size] = isRow ? ["rows", "dx", "dy", ["width", "height"]] : ["weights", "dy", "dx", ["height", "width"]];
         const isSecond = (FACTORS[name] === "h") === (orders[side] === 0);
@@ -102,7 +102,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
           onSwap(side);
           return;
         }
-        onDrop(from.gap > TOUCH ? gapOf(name) <= from.gap / 2 : Math.hypot(from.by.dx, from.by.dy) <= PULL);
+        onDrop(from.gap > TOUCH ? from.near : Math.hypot(from.by.dx, from.by.dy) <= PULL);
       },
     });
     // What was dragged was not pressed. And what the block has captured was meant for a number in it.
@@ -122,7 +122,10 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   const glue = { rows: element("span", { class: "glue-frame glue-frame-rows", "aria-hidden": "true" }, element("span", { class: "glue-name" })), columns: element("span", { class: "glue-frame glue-frame-columns", "aria-hidden": "true" }, element("span", { class: "glue-name" })) };
   const signs = { plus: element("span", { class: "glue-sign", "aria-hidden": "true" }, "+"), equals: element("span", { class: "glue-sign", "aria-hidden": "true" }, "=") };
   const ties = svg("svg", { class: "glue-ties", "aria-hidden": "true" });
-  stage.append(ties, probe, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
+  const back = svg("path", {});
+  const next = element("span", { class: "glue-next", "aria-hidden": "true" });
+  const loop = element("div", { class: "glue-loop" }, svg("svg", { "aria-hidden": "true" }, back), next);
+  stage.append(ties, probe, loop, nodes.X, nodes.H, nodes.W_xh, nodes.W_hh, nodes.from_x, nodes.from_h, nodes.sum, signs.plus, signs.equals, glue.rows, glue.columns);
 
   /** Each number of X and of H: [block, which of its numbers, which of the whole row]. */
   const numbersOf = ({ num_inputs: d, num_hiddens: h }, isMemoryFirst) => [
@@ -155,17 +158,38 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     };
     for (const [name, node] of Object.entries(nodes)) move(node, name);
     tie();
-    for (const [name, node] of Object.entries(signs)) {
-      move(node, name);
-      node.style.opacity = Math.max(0, 1 - share / MERGED);
-    }
-    for (const name of ["from_x", "from_h"]) nodes[name].style.opacity = Math.max(0, 1 - share / MERGED);
+    for (const [name, node] of Object.entries(signs)) move(node, name);
+    stage.style.setProperty("--glue-fade", Math.max(0, 1 - share / MERGED).toFixed(2)); // of what is there only apart
+    fly();
     stage.classList.toggle("glue-together", share >= MERGED);
-    stage.classList.toggle("glue-held", lifted !== null);
-    const isCrossing = Object.values(orders).some((order) => order % 1 !== 0);
+    stage.classList.toggle("glue-one-piece", share === 1);
+    const isCrossing = orders.weights !== Number(shown.swapped) || orders.rows !== Number(shown.memory_first);
     stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
+  };
+  /** Both parts of the chosen result go to where the sum below tells of them, or come from there. */
+  let marked = [0, 0];
+  let flights = null; // where to, in the stage: kind -> [x, y]
+  const fly = () => {
+    for (const [name, kind] of [["from_x", "x"], ["from_h", "h"]]) {
+      const node = cells[name][marked[0]]?.[marked[1]];
+      if (!node) continue; // there are fewer now: another is chosen next
+      const to = flights?.[kind];
+      if (!to || share === 0 || share === 1) {
+        node.style.transform = "";
+        continue;
+      }
+      const { unit, row } = cellsAt(layout, share);
+      const [half, tall] = [marked[1] + 0.5, marked[0] + 0.5];
+      const part = share * share * (3 - 2 * share);
+      const way = [half * layout.apart.unit, tall * layout.apart.row].map((from, i) => layout.apart[name][i] + from + part * (to[i] - layout.apart[name][i] - from));
+      node.style.transform = `translate(${(way[0] - layout.apart[name][0] - half * unit).toFixed(1)}px, ${(way[1] - layout.apart[name][1] - tall * row).toFixed(1)}px)`;
+    }
+  };
+  const findFlights = () => {
+    const at = stage.getBoundingClientRect();
+    flights = shown.swapped || shown.memory_first ? null : Object.fromEntries(Object.entries(landings()).map(([kind, [x, y]]) => [kind, [x - at.left, y - at.top]]));
   };
   let width = 0; // what there is for the blocks
   let widthsOfTexts = {}; // at 1 px: measured again only when `width` changes
@@ -196,9 +220,9 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
       const many = Number(shown.batch_size > 1);
       nodes[name].firstChild.replaceChildren(element("code", {}, name), columns * layout.apart.unit >= CAPTION[name] ? ` ${t(`is_${name}${many ? "_many" : ""}`)}` : "");
     }
-    for (const [name, of, rows] of [["W_xh", "X", shown.num_inputs], ["W_hh", "H", shown.num_hiddens]]) {
+    for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) {
       const label = nodes[name].firstChild;
-      label.replaceChildren(element("code", {}, name), rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W", { rows: of })) : "");
+      label.replaceChildren(element("code", {}, name), rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W")) : "");
       label.style.setProperty("--glue-between", `${rows > 1 ? (100 * Math.floor(rows / 2)) / rows : (name === "W_hh") === shown.swapped ? 75 : 25}%`); // between two rows: no line leads there
     }
     const inner = shown.num_inputs + shown.num_hiddens;
@@ -207,6 +231,11 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const isBroad = layout.width <= width && inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
+    const { from, to, y } = loopOf(shown, layout);
+    const [way, low] = [Math.sign(to - from), y + 13];
+    back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${way * BEND} ${BEND}H${to - way * BEND}q${way * BEND} 0 ${way * BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
+    Object.assign(next.style, { left: `${(from + to) / 2}px`, top: `${low}px` });
+    next.textContent = t(Math.abs(from - to) > ROOMY ? "next" : "next_short");
     place();
     const scrolls = layout.width > width;
     if (scrolls) {
@@ -228,8 +257,8 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   signal.addEventListener("abort", () => { observer.disconnect(); ends?.abort(); }, { once: true });
 
   const fill = (model) => {
-    const { mats, parts, glued, batch_size, num_inputs, num_hiddens, seed, swapped, memory_first, isWrong } = model;
-    const key = [batch_size, num_inputs, num_hiddens, seed, swapped, memory_first].join();
+    const { mats, parts, glued, batch_size, num_inputs, num_hiddens, seed, swapped, memory_first, isWrong, added } = model;
+    const key = [batch_size, num_inputs, num_hiddens, seed, swapped, memory_first, added].join();
     if (shown?.key === key) {
       shown.glued = glued;
       place();
@@ -275,10 +304,19 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const rows = parts.map((line, i) => line.map((value, j) => {
       const node = buttonControl({
         label: written(value.sum), class: `glue-cell${value.sum === value.right ? "" : " glue-off"}`, role: "radio", signal: ends.signal,
+        "data-mark": added === undefined ? null : value.sum === value.right ? "✓" : "✗",
         "aria-label": t("cell", { row: i + 1, column: j + 1, value: written(value.sum) }), onPress: () => onSelect({ row: i, column: j }),
       });
-      node.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && onHover([i, j]), { signal: ends.signal });
-      node.addEventListener("pointerleave", () => onHover(null), { signal: ends.signal });
+      let isOver = false;
+      node.addEventListener("pointermove", ({ pointerType, movementX, movementY }) => { // a mouse that comes to it, and not the other way round
+        if (isOver || pointerType !== "mouse" || (movementX === 0 && movementY === 0)) return;
+        isOver = true;
+        onHover([i, j]);
+      }, { signal: ends.signal });
+      node.addEventListener("pointerleave", () => {
+        if (isOver) onHover(null);
+        isOver = false;
+      }, { signal: ends.signal });
       node.addEventListener("keydown", (event) => {
         const step = STEPS[event.key];
         if (!step) return;
@@ -300,6 +338,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 
   /** The row and the column of a number light up; `term` is the product that is added now, -1 for none. */
   const light = ([row, column], term = -1) => {
+    marked = [row, column];
     numbersOf(shown, shown.memory_first).forEach(([, , k], i) => ties.children[i].classList.toggle("glue-now", k === term));
     const marks = (name, i, j) => {
       if (name === "X" || name === "H") return i === row;
@@ -323,14 +362,19 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
   }));
   return {
     node, fill, light, select,
-    /** The word below the result. */
-    name: (kind) => {
+    /** The word below the result, or the number that was added to each. */
+    name: (kind, added) => {
+      if (added !== undefined) {
+        nodes.sum.firstChild.replaceChildren(t("each", { added: written(added) }));
+        return;
+      }
       const sign = { same: "=", chance: "=", wrong: "≠" }[kind];
       nodes.sum.firstChild.replaceChildren(...(sign ? [element("b", {}, sign), " "] : []), t(kind));
     },
     share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
     slide: (to, home = 1) => {
+      if (share % 1 === 0 && to !== share && layout !== null) findFlights();
       share = to;
       if (home === 1) lifted = null;
       else if (lifted) lifted.left = 1 - home;
@@ -348,26 +392,28 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
 }
 
 /**
- * The sum of one number, term by term: in two rows, or in one. `show(pairs, values, glued)` lists the terms,
- * `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
- * place to its new one: `show` says whether that is to be done.
+ * The sum of one number, term by term: in two rows, or in one. `show(pairs, values, glued, added)` lists the terms (and what
+ * else was added), `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
+ * place to its new one: `show` says whether that is to be done. `landings()` is where both parts of the sum stand.
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
-  const line = (pairs, part, value, name = null, sums = null) => {
+  const line = (pairs, part, value, { name = null, sums = null, added } = {}) => {
     const terms = pairs.map(([u, v, kind, , isOwn, own], k) => element(
       "span", { "data-own": isOwn ? null : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
+    const parts = sums === null ? { [part(0)]: total } : Object.fromEntries(["x", "h"].map((kind) => [kind, element("b", {}, written(sums[kind]))]));
+    for (const each of Object.values(parts)) each.classList.add("glue-part");
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     const groups = sums === null ? all : [part(0), part(pairs.length - 1)].map((kind) => element( // a bracket below says what they make
-      "span", { class: `glue-group glue-${kind}`, "data-sum": written(sums[kind]) }, ...all.filter((_, k) => part(k) === kind),
+      "span", { class: `glue-group glue-${kind}` }, ...all.filter((_, k) => part(k) === kind), parts[kind],
     ));
     const label = name === null ? [] : [element("span", { class: "glue-soft" }, name), " "];
-    return { pairs, terms, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, "= ", total)) };
+    return { pairs, terms, parts, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total)) };
   };
   const run = (count, isRunning) => {
     let before = 0;
@@ -381,12 +427,18 @@ export function sumPanel({ t }) {
     }
   };
   let before = null; // glued or not
-  let ways = []; // [term, dx, dy]: from where it comes
-  const termsNow = () => lines.flatMap(({ terms }) => terms);
+  let ways = []; // [term or part, dx, dy]: from where it comes
+  const partsNow = () => Object.assign({}, ...lines.map(({ parts }) => parts));
+  const movers = () => [...lines.flatMap(({ terms }) => terms), partsNow().x, partsNow().h];
+  const middle = (each) => {
+    const { left, top, width, height } = each.getBoundingClientRect();
+    return [left + width / 2, top + height / 2];
+  };
   const placesNow = () => {
     const at = node.getBoundingClientRect();
-    return termsNow().map((term) => term.getBoundingClientRect()).map(({ left, top }) => [left - at.left, top - at.top]);
+    return movers().map(middle).map(([x, y]) => [x - at.left, y - at.top]);
   };
+  const landings = () => Object.fromEntries(Object.entries(partsNow()).map(([kind, each]) => [kind, middle(each)]));
   const move = (share) => {
     // First along its own row, then into the other, and back the same way: no term lies on another.
     const early = (end) => Math.min(1, share / end);
@@ -396,27 +448,27 @@ export function sumPanel({ t }) {
     if (share === 1) ways = [];
     node.classList.toggle("glue-moving", ways.length > 0);
   };
-  const show = (pairs, values, glued) => {
+  const show = (pairs, values, glued, added) => {
     const old = before !== null && before !== glued ? placesNow() : [];
-    list(pairs, values, glued);
+    list(pairs, values, glued, added);
     before = glued;
     node.classList.toggle("glue-many", pairs.all.length > 6);
     const places = old.length > 0 ? placesNow() : [];
-    ways = old.length > 0 && old.length === places.length ? termsNow().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
+    ways = old.length > 0 && old.length === places.length ? movers().map((term, i) => [term, old[i][0] - places[i][0], old[i][1] - places[i][1]]) : [];
     const areMoving = ways.length > 0 && !prefersReducedMotion();
     move(areMoving ? 0 : 1); // new terms have no way behind them
     return areMoving;
   };
-  const list = ({ all, x, h }, values, glued) => {
-    const one = line(all, (k) => all[k][3], values.sum, null, values);
-    const two = [line(x, () => "x", values.x, t("from_x")), line(h, () => "h", values.h, t("from_h"))];
+  const list = ({ all, x, h }, values, glued, added) => {
+    const one = line(all, (k) => all[k][3], values.sum, { sums: values, added });
+    const two = [line(x, () => "x", values.x, { name: t("from_x") }), line(h, () => "h", values.h, { name: t("from_h") })];
     lines = glued ? [one] : two;
     // The way that is not shown keeps its room, so that nothing below jumps.
     rows.replaceChildren(...[[glued, one.node], [!glued, ...two.map((each) => each.node)]].map(([isShown, ...rows], i) => element(
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
-  return { node, show, run, move };
+  return { node, show, run, move, landings };
 }
 
 /** The line of code that computes what stands above, and what its words mean; `light` marks the names of the part that is added now. */
