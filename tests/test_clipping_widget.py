@@ -67,17 +67,19 @@ def test_the_steps_are_those_of_gradient_descent_on_a_network_of_one_weight(lett
 
 
 def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
+    flies = "the ball flies over the valley onto the plateau and needs"
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [10, 10]
     assert free[1] == pytest.approx(0.41, abs=0.01) and free[-1] - free[1] < 0.001
     assert kept[-1] == pytest.approx(1, abs=0.001)
     for widget, said in (
-        (Clipping(), "Slope limited to 10: the ball reaches the goal in 3 steps."),
+        (Clipping(), "Slope limited to 10: the ball reaches the goal in 3 steps, past it and back."),
         (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball reaches the goal in 25 steps."),
-        (Clipping(clip=60.0), "Slope limited to 60: the ball flies over the valley and needs 208 steps to the goal."),
-        (Clipping(clip=20.0), "Slope limited to 20: the ball reaches the goal in 4 steps."),
-        (Clipping(clip=30.5), "Slope limited to 30.5: the ball flies over the valley and needs 9 steps to the goal."),
-        (Clipping(clip=32.5), "Slope limited to 32.5: the ball flies over the valley and needs 11 steps to the goal."),
+        (Clipping(clip=13.5), "Slope limited to 13.5: the ball reaches the goal in 1 step."),
+        (Clipping(clip=18.0), "Slope limited to 18: the ball reaches the goal in 3 steps, past it and back."),
+        (Clipping(clip=34.5), "Slope limited to 34.5: the ball reaches the goal in 13 steps, past it and back."),
+        (Clipping(clip=35.0), f"Slope limited to 35: {flies} 13 steps."),
+        (Clipping(clip=60.0), f"Slope limited to 60: {flies} 208 steps."),
         (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps to the goal."),
         (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball reaches the goal in 10 steps."),
         (Clipping(letters=20), "Slope limited to 10: the ball flies to and fro across the valley."),
@@ -94,14 +96,15 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     late = Clipping(letters=20, start=0.8, clip=70.0).static_sentence()
     assert late == "The limit 70 cuts no step: the ball flies to and fro across the valley from step 18 on."
     for start, said in (
-        (1.03, "reaches the goal in 2 steps"),
+        (1.03, "reaches the goal in 2 steps, past it and back."),
         (0.3, "slope is small, the ball needs over 10\u202f000 steps"),
     ):
         widget = Clipping(start=start)
         assert widget.paths[0] == widget.paths[1]
         assert widget.static_sentence().startswith("The limit 10 cuts no step") and said in widget.static_sentence()
-    for level in (0.0, 1.0):
-        assert Clipping(start=level).static_sentence().startswith("Here the loss is level")
+    assert Clipping(start=0.0).static_sentence().startswith("Here the loss is level")
+    for start in (1.0, 1.005):
+        assert Clipping(start=start).static_sentence() == "The ball is already at the goal."
 
 
 @pytest.mark.parametrize("clip", [0.5, 10.0, 60.0, 70.0])
@@ -149,3 +152,4 @@ def test_pictures_of_extreme_settings(letters: int, start: float, clip: float) -
     widget = Clipping(start=start, letters=letters, clip=clip)
     text = widget.static_picture()
     assert "nan" not in text and "inf" not in text and widget.static_sentence() in text
+    assert ">goal: 1</text>" in text

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { told } from "../../src/d2lrnn/widgets/clipping/index.mjs";
-import { brief, derive, FEW, goalOf, lossAt, pathFrom, PATIENCE, RATE, runFrom, signed, slopeAt, slopeIn, STEPS, valleyFrom } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
+import { brief, derive, FEW, FLAT, goalOf, lossAt, pathFrom, PATIENCE, plateauTo, RATE, runFrom, signed, slopeAt, slopeIn, STEPS } from "../../src/d2lrnn/widgets/clipping/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -51,10 +51,15 @@ const of = (start, clip, clips = true, letters = FEW) => derive({ start, letters
 
 test("the ball that is not clipped is told alone until steps are clipped", () => {
   const t = translator("en", SPEC.words);
-  assert.equal(told(of(1.13, 10, false), t), "No limit: one training step throws the ball over the valley. It needs 1\u202f554 steps to the goal. Try limit 10.");
-  assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball reaches the goal in 3 steps.");
+  assert.equal(told(of(1.13, 10, false), t), "No limit: one step throws the ball onto the plateau. It needs 1\u202f554 steps to the goal. Try\u00a0limit\u00a010.");
+  assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball reaches the goal in 3 steps, past it and back.");
+  assert.equal(told(of(1.02, 10, false), t), "With no limit, the ball reaches the goal in 1 step.");
   assert.equal(told(of(0.7, 10, false), t), "Here the slope is small: with no limit, the ball needs 26 steps to the goal.");
-  for (const level of [0, 1]) assert.equal(told(of(level, 10, false), t), told(of(level, 10), t));
+  for (const level of [0, 1, 1.005]) assert.equal(told(of(level, 10, false), t), told(of(level, 10), t));
+  assert.equal(told(of(1, 70), t), "The ball is already at the goal.");
+  for (const [start, clip, isWorthIt] of [[1.08, 10, false], [1.1, 10, true], [1.13, 70, false], [1.13, 40, false], [1.13, 30, true]]) {
+    assert.equal(told(of(start, clip, false), t).includes("Try\u00a0limit"), isWorthIt, `${start} ${clip}`);
+  }
 });
 
 test("the loss is that of a state multiplied by one weight at every letter, its slope is that of the loss, and no step is longer than the limit lets it", () => {
@@ -72,11 +77,13 @@ test("the loss is that of a state multiplied by one weight at every letter, its 
   }
 });
 
-test("the goal is where the loss is below 0.005, and the valley where it bends upwards", () => {
+test("the goal is where the loss is below 0.005, and the plateau where the slope is below 1", () => {
+  assert.ok(SPEC.words.en.plateau.endsWith("slope < {slope}") && FLAT === 1);
   for (const letters of LETTERS) {
     for (const weight of goalOf(letters)) close(lossAt(weight, letters), 0.005);
-    const [from, at] = [valleyFrom(letters), (weight) => Math.abs(slopeAt(weight, letters))];
-    assert.ok(at(from) > at(from - 1e-4) && at(from) > at(from + 1e-4) && from < goalOf(letters)[0], "nowhere left of the goal is the loss steeper");
+    const [to, at] = [plateauTo(letters), (weight) => Math.abs(slopeAt(weight, letters))];
+    for (let i = 0; i <= 100; i += 1) assert.ok(at((to * i) / 100) < 1.0001);
+    assert.ok(at(to) > 0.9999 && at(to + 0.01) > 1 && to < goalOf(letters)[0]);
   }
 });
 
@@ -87,7 +94,7 @@ test("with no limit, one step from the wall leads over the valley, and the highe
     assert.ok(free[1] < before && free[1] > 0, "in the picture");
     before = free[1];
     assert.ok(free.slice(2).every((weight, k) => weight >= free[k + 1] && weight <= 1), "towards the valley, never beyond it");
-    assert.equal(freeEnd, i <= 105 ? "rest" : "thrown");
+    assert.equal(freeEnd, i === 101 || i === 102 ? "rest" : i <= 109 ? "past" : "thrown");
   }
   assert.ok(of(1.13, 10).free.slice(2).every((weight, k, all) => weight - (all[k - 1] ?? of(1.13, 10).free[1]) < 1e-4), "stuck");
 });
@@ -97,19 +104,22 @@ test("a ball on either side: what clipping makes of it, and the sentence tells h
   for (let i = 0; i <= 114; i += 2) for (let k = 1; k <= 140; k += 3) {
     const { start, free, kept, keptEnd, keptDown, freeDown, freeEnd, cuts, clip } = of(i / 100, k / 2);
     assert.ok(kept.every((weight) => weight >= 0 && weight <= Math.max(1, start)) && kept.length === STEPS + 1, `${start} ${clip}`);
-    const flies = start > 1 && Math.min(...kept) < valleyFrom(FEW);
-    assert.equal(keptEnd === "thrown", flies, "however soon it comes back");
-    assert.equal(keptEnd === "rest", !flies && lossAt(kept.at(-1), FEW) < 0.005);
+    const low = start > 1 ? Math.min(...kept) : 1;
+    assert.equal(keptEnd === "thrown", low < plateauTo(FEW), "however soon it comes back");
+    assert.equal(keptEnd === "past", low >= plateauTo(FEW) && low < goalOf(FEW)[0]);
+    assert.equal(keptEnd === "goal", lossAt(start, FEW) < 0.005);
+    if (keptEnd === "rest") assert.ok(lossAt(kept.at(-1), FEW) < 0.005);
     if (keptDown !== null && keptDown <= STEPS) kept.forEach((weight, step) => assert.equal(lossAt(weight, FEW) < 0.005, step >= keptDown, "down, it stays"));
     if (keptEnd === "wall") assert.ok(clip < 2 && keptDown <= 27 && cuts, "safe but slow");
-    for (const [end, path] of [[keptEnd, kept], [freeEnd, free]]) if (end === "thrown") assert.ok(path[1] < valleyFrom(FEW), "by the first step");
-    if (keptEnd === "thrown") assert.ok(clip > 11 && start > 1.05);
+    for (const [end, path] of [[keptEnd, kept], [freeEnd, free]]) if (end === "thrown") assert.ok(path[1] < plateauTo(FEW), "by the first step");
+    if (keptEnd === "thrown") assert.ok(clip > 30 && start > 1.09);
     if (keptEnd === "plateau") assert.ok(kept.every((weight) => Math.abs(slopeAt(weight, FEW)) < 3), "where the slope is small");
     if (start < 0.9 && start > 0 && clip >= 3) assert.ok(!cuts && keptDown === freeDown, "on the plateau, a limit changes nothing");
     found.add(cuts ? `${freeEnd} ${keptEnd}` : `same ${keptEnd}`);
   }
   assert.deepEqual([...found].sort(), [
-    "plateau plateau", "rest plateau", "rest rest", "same plateau", "same rest", "same thrown", "thrown rest", "thrown thrown", "thrown wall",
+    "past past", "past rest", "past wall", "plateau plateau", "rest plateau", "rest rest", "same goal", "same past", "same plateau", "same rest", "same thrown",
+    "thrown past", "thrown rest", "thrown thrown", "thrown wall",
   ]);
 });
 
@@ -121,11 +131,11 @@ test("for 20 letters every step stays in the picture; where the ball does not re
     for (const [path, end, down] of [[free, freeEnd, freeDown], [kept, keptEnd, keptDown]]) {
       assert.ok(path.every((weight) => weight >= 0 && weight <= Math.max(start, 1.06)), `${i} ${k}`);
       const lows = path.map((weight) => lossAt(weight, MANY) < 0.005);
-      assert.equal(end === "rest", down !== null && down <= STEPS && !(start > 1 && Math.min(...path) < valleyFrom(MANY)));
+      assert.equal(["rest", "past", "goal"].includes(end), down !== null && down <= STEPS && !(start > 1 && Math.min(...path) < plateauTo(MANY)));
       if (down !== null && down <= STEPS) lows.forEach((low, step) => assert.equal(low, step >= down, "down, it stays"));
       if (end === "swings") assert.ok(down === null && Math.min(...path) < 1 && Math.max(...path.slice(1)) > 1);
       if (end === "wall") assert.ok(path.every((weight) => weight > 1));
-      if (end === "thrown") assert.ok(path[0] > 1 && Math.min(...path) < valleyFrom(MANY));
+      if (end === "thrown") assert.ok(path[0] > 1 && Math.min(...path) < plateauTo(MANY));
     }
     if (i % 100 !== 0) found.add(`now_free_${freeEnd}`).add(`now_${cuts ? "kept" : "same"}_${keptEnd}`);
   }
@@ -161,15 +171,15 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
     const ups = [...walk.keys()].filter((step) => walk[step - 1] < 1 && walk[step] > 1);
     const came = walk.findIndex((weight) => !isOut(weight));
     const stays = came >= 0 && !walk.slice(came).some(isOut);
-    const way = ["is level", "to and fro", "flies over the valley|throws the ball over", "slope is small", "only small steps", "reaches the goal in", "the ball needs"]
+    const way = ["is level", "already at", "to and fro", "flies over the valley|throws the ball onto", "slope is small", "only small steps", "past it and back", "reaches the goal in", "the ball needs"]
       .find((words) => new RegExp(words).test(text));
     ways.add(way);
-    if (way === "is level") {
-      assert.equal(walk.at(-1), start, place);
+    if (way === "is level" || way === "already at") {
+      assert.ok(way === "is level" ? walk.at(-1) === start && start === 0 : !walk.some(isOut), place);
       continue;
     }
     assert.equal(text.includes("cuts no step"), !isAlone && slopes.every((slope) => Math.abs(slope) <= clip), place);
-    const count = text.match(/ (over )?([\d\u202f]+) steps?(?: to the goal)?\./);
+    const count = text.match(/ (over )?([\d\u202f]+) steps?(?: to the goal|, past it and back)?\./);
     if (way === "to and fro") {
       const late = text.match(/from step ([\d\u202f]+) on/);
       assert.ok(!stays && ups.length > 2 && count === null, place);
@@ -179,14 +189,17 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
     assert.ok(stays || ups.length === 0, place);
     assert.equal(count[1] === undefined, stays, place);
     if (stays) assert.equal(Number(count[2].replace("\u202f", "")), came, place);
-    if (way.startsWith("flies over")) assert.ok(start > 1 && walk[1] < valleyFrom(letters), place);
-    else assert.ok(start < 1 || Math.min(...walk.slice(0, STEPS + 1)) > valleyFrom(letters), place);
+    const drawn = walk.slice(0, STEPS + 1);
+    const beyond = start > 1 ? (weight) => weight < goalOf(letters)[0] : (weight) => weight > goalOf(letters)[1];
+    if (way.startsWith("flies over")) assert.ok(start > 1 && walk[1] < plateauTo(letters), place);
+    else assert.ok(start < 1 || Math.min(...drawn) >= plateauTo(letters), place);
+    if (["past it and back", "reaches the goal in"].includes(way)) assert.equal(drawn.some(beyond), way === "past it and back", place);
     if (way === "slope is small") assert.ok(start < 1 && !(came <= STEPS && stays) && Math.abs(slopes[0]) < 1.1 && slopes.every((slope) => Math.abs(slope) < 3), place);
     if (way === "only small steps") assert.ok(walk[STEPS] > 1 && slopes.slice(0, STEPS).every((slope) => slope > clip) && clip < 2, place);
     if (way === "reaches the goal in") assert.ok(came <= STEPS, place);
     if (way === "the ball needs") assert.ok(start < 1 && came > STEPS && slopes.some((slope) => Math.abs(slope) > clip), place);
   }
-  assert.equal(ways.size, 7);
+  assert.equal(ways.size, 9);
 });
 
 test("the guided steps: what is said to be right is right", () => {
@@ -202,16 +215,16 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(words.step_2.includes(` ${large.state.clip}?`) && words.step_2_question.includes(`limit of ${large.state.clip}?`));
   assert.ok(words.step_2_question.includes(`a limit of ${large.before.clip}, the ball reaches the goal`));
   assert.deepEqual([10, 60, SPEC.controls.clip.min].map((clip) => of(1.13, clip).keptDown), [3, 208, 25]);
-  const lucky = of(large.state.start, large.state.clip / 2);
-  assert.deepEqual([lucky.keptEnd, lucky.keptDown], ["thrown", 9]);
+  const needs = Array.from({ length: 140 }, (_, i) => of(1.13, (i + 1) / 2).keptDown);
+  assert.ok(Math.min(...needs) === 1 && needs[26] === 1 && needs[139] === 1078, "the fewest at 13.5, where the first step ends at the goal");
   const thrown = of(large.state.start, large.state.clip);
   assert.ok(thrown.keptEnd === "thrown" && thrown.kept[1] < 1 && large.right === 2);
 
   const [short, long] = [letters.before, letters.state].map((state) => derive({ ...of(1, 10), ...state }));
   assert.deepEqual([short.letters, long.letters, short.start, short.clip, short.clips, long.clips], [FEW, MANY, long.start, long.clip, false, true]);
   assert.deepEqual([short.freeDown, short.keptDown, long.freeDown, long.keptDown], [3, 9, null, 10]);
-  assert.ok(long.freeEnd === "thrown" && letters.right === 2 && words.step_3_question.includes(`${FEW} letters`) && words.step_3_question.includes(`${MANY}?`));
-  assert.ok(words.step_3_outcome.includes("w²⁰ is w¹⁰ squared") && MANY === 2 * FEW);
+  assert.ok(long.freeEnd === "thrown" && letters.right === 2 && words.step_3_question.includes(`${FEW} letters`) && long.start < large.state.start && words.step_3_question.includes(`${MANY}?`));
+  assert.ok(words.step_3.includes("Twice") && MANY === 2 * FEW);
   assert.deepEqual([short, long].map(({ slope }) => slopeIn(slope)), ["9.8", "84"]);
   for (let weight = 0.1; weight < 0.85; weight += 0.05) assert.ok(Math.abs(slopeAt(weight, MANY)) < Math.abs(slopeAt(weight, FEW)), "a flatter plateau");
   for (let weight = 1.01; weight < 1.14; weight += 0.01) assert.ok(slopeAt(weight, MANY) > slopeAt(weight, FEW), "a steeper wall");

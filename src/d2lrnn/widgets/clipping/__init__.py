@@ -12,7 +12,7 @@ from d2lrnn.widgets.spec import Spec, Words
 __all__ = ["Clipping"]
 
 _SPEC = Spec("clipping")
-_STEPS, _RATE, _RESTS, _PATIENCE = 10, 0.01, 0.005, 10_000  # as in maths.mjs
+_STEPS, _RATE, _RESTS, _PATIENCE, _FLAT = 10, 0.01, 0.005, 10_000, 1  # as in maths.mjs
 # Starts for so many letters: a step from higher leads out of the picture.
 _HIGHEST = dict(zip(_SPEC.controls["letters"]["choices"], _SPEC.controls["letters"]["highest"], strict=True))
 
@@ -62,15 +62,33 @@ def how_it_goes(start: float, letters: int, limit: float) -> tuple[str, int | No
     return f"{'kept' if cuts else 'same'}_{end}", down, across
 
 
+def _goal(letters: int) -> tuple[float, float]:
+    return (1 - math.sqrt(2 * _RESTS)) ** (1 / letters), (1 + math.sqrt(2 * _RESTS)) ** (1 / letters)
+
+
+def _plateau(letters: int) -> float:
+    """Where the plateau ends: from here on the slope is not below 1."""
+    left, right = 0.0, ((letters - 1) / (2 * letters - 1)) ** (1 / letters)  # to the steepest place left of the goal
+    for _ in range(50):
+        middle = (left + right) / 2
+        left, right = (middle, right) if -_slope(middle, letters) < _FLAT else (left, middle)
+    return left
+
+
 def _end(path: list[float], down: int | None, across: int | None, letters: int) -> str:
-    if down is not None and down <= _STEPS:
-        valley = ((letters - 1) / (2 * letters - 1)) ** (1 / letters)  # from here on the loss bends upwards
-        return "thrown" if path[0] > 1 and min(path) < valley else "rest"
+    """As ``endOf`` in maths.mjs, which explains it."""
+    start, (left, right) = path[0], _goal(letters)
+    if down == 0:
+        return "goal"
     if down is None and across is not None:
         return "swings" if across <= _STEPS else "late"
-    if path[-1] > 1:
+    if start > 1 and min(path) < _plateau(letters):
+        return "thrown"
+    if path[-1] > right:
         return "wall"
-    return "thrown" if path[0] > 1 else "plateau"
+    if start < 1 and not (down is not None and down <= _STEPS):
+        return "plateau"
+    return "past" if (min(path) < left if start > 1 else max(path) > right) else "rest"
 
 
 def _brief(value: float) -> str:
@@ -172,7 +190,7 @@ class Clipping(Explorable):
         """How the clipped ball ends, as the figure says it."""
         words = Words(self._words)
         end, down, across = how_it_goes(self._first, self.letters, self.clip)
-        key = "none" if self.start in (0, 1) else end
+        key = "none" if self._first == 0 else "goal" if down == 0 else end
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
         steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))
         late = format_number(across or 0, 0)
@@ -191,18 +209,30 @@ class Clipping(Explorable):
         points = [at(i / 400) for i in range(-20, 457)]
         curve = " ".join(f"{x:.1f} {y:.1f}" for x, y in points if y > 0)
         picture.add("path", d=f"M{curve}", stroke=color("line"), stroke_width=3, fill="none")
+        left, right = (at(weight)[0] for weight in _goal(self.letters))
+        picture.add("rect", x=left, y=at(1)[1], width=right - left, height=14)
+        picture.add("text", words("goal", weight=1), x=at(1)[0], y=264, text_anchor="middle", font_size=12)
         free, kept = (list(pairwise(path)) for path in self.paths)
         alone = [step for step in free if step not in kept]  # where both go the same way, one is drawn
         for steps, name, width, lift in zip((alone, kept), ("blue", "green"), (2.0, 3.5), (0.42, 0.2)):
             dashes = {"stroke_dasharray": "7 4"} if name == "blue" else {}
             for before, after in steps:
                 (x, y), (to_x, to_y) = at(before), at(after)
-                top = max(min(y, to_y) - lift * abs(to_x - x), 4.0)
-                arc = f"M{x:.1f} {y:.1f}Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
-                picture.add("path", d=arc, stroke=color(name), stroke_width=width, fill="none", **dashes)
+                line = f"M{x:.1f} {y:.1f}"
+                if before == self._first:  # an arrow as long as the step, and a fall
+                    way = math.copysign(min(9.0, abs(to_x - x)), x - to_x)
+                    head = f"M{to_x:.1f} {y:.1f}l{way:.1f} -4.5v9z"
+                    picture.add("path", d=head, fill=color(name))
+                    fall = f"M{to_x:.1f} {y:.1f}V{to_y:.1f}"
+                    picture.add("path", d=fall, stroke=color(name), stroke_dasharray="2 3", fill="none")
+                    line += f"H{to_x + 0.8 * way:.1f}"
+                else:
+                    top = max(min(y, to_y) - lift * abs(to_x - x), 4.0)
+                    line += f"Q{(x + to_x) / 2:.1f} {top:.1f} {to_x:.1f} {to_y:.1f}"
+                picture.add("path", d=line, stroke=color(name), stroke_width=width, fill="none", **dashes)
                 picture.add("circle", cx=to_x, cy=to_y, r=4.0, fill=color(name))
         x, y = at(self._first)
         picture.add("circle", cx=x, cy=y, r=6.0)
         legend = f"╌ {words('key_free')} · ━ {words('key_kept', clip=_brief(self.clip))}"
-        picture.add("text", legend, x=230, y=264, text_anchor="middle", font_size=12)
+        picture.add("text", legend, x=20, y=264, font_size=12)
         return str(picture)

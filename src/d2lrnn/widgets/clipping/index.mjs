@@ -5,10 +5,15 @@ import { brief, derive, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS }
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
+const SMALL = 0.002; // of a weight: no step that is seen
+const LONG = 20; // steps: fewer need no other limit
+
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
 function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false) {
-  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(freeEnd === "thrown" ? ["now_press"] : [])];
-  const keys = slope === 0 ? ["now_none"] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
+  const isHelp = (freeDown ?? Infinity) >= LONG && (keptDown ?? Infinity) < LONG;
+  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
+  const isKnown = freeEnd === "goal" ? "now_goal" : slope === 0 ? "now_none" : null;
+  const keys = isKnown ? [isKnown] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
   return [keys, { clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t), late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0) }];
 }
 
@@ -17,7 +22,7 @@ const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "s
 
 /** How many steps a ball needs, for the button that shows them. */
 function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, t) {
-  if (slope !== 0 && (isKept ? !clips : isFirst)) return "?";
+  if (freeDown !== 0 && slope !== 0 && (isKept ? !clips : isFirst)) return "?";
   return stepsOf(isKept ? keptDown : freeDown, t);
 }
 
@@ -78,20 +83,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     ),
   ));
 
-  const large = steps[1].state.clip;
-  const [jump, far, near, slow, short, long] = [steps[0].state, ...[large, large / 2, controls.clip.min].map((clip) => ({ ...steps[1].state, clip })), steps[2].before, steps[2].state]
+  const [jump, far, short, long] = [steps[0].state, steps[1].state, steps[2].before, steps[2].state]
     .map((values) => derive({ ...state(), ...values }));
   const { free } = jump;
   const outcomes = [
     { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(jump.slope), flat: slopeIn(slopeAt(free[1], jump.letters)) },
-    { far: stepsOf(far.keptDown, t), half: brief(near.clip), near: stepsOf(near.keptDown, t), least: brief(slow.clip), slow: stepsOf(slow.keptDown, t) },
+    { far: stepsOf(far.keptDown, t) },
     { long: slopeIn(long.slope), short: slopeIn(short.slope), clip: brief(long.clip), kept: stepsOf(long.keptDown, t) },
   ];
   // No outcome speaks of the plane.
   const guided = guidedSteps({
-    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(jump.keptDown, t) }, { start: brief(short.start), clip: brief(short.clip), fast: stepsOf(short.freeDown, t) }][i], onReset, say, signal,
+    t, state: () => ({ ...state(), g_1: 0, g_2: 0, by: "norm" }), steps, asked: (i) => [{ place: free[1].toFixed(2) }, { fast: stepsOf(jump.keptDown, t) }, { fast: stepsOf(short.freeDown, t) }][i], onReset, say, signal,
     set: (values) => {
       loss.mark(false);
+      if (steps.some(({ before }) => before === values)) loss.forget();
       set(values);
       paint(derive(state())); // also where only what waits is new
     },
@@ -127,11 +132,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     requestAnimationFrame(() => {
       if (signal.aborted) return;
       const model = derive(state());
+      const path = isKept ? model.kept : model.free;
+      const moves = path.findLastIndex((weight, i) => i > 0 && Math.abs(weight - path[i - 1]) > SMALL); // then nothing more is seen to move
       const frame = (share) => {
-        const many = Math.max(1, Math.floor(share * STEPS));
+        const done = Math.max(1, Math.floor(share * STEPS));
+        const many = done < moves ? done : STEPS;
         paint(model, isKept ? STEPS : many, many);
+        if (many === STEPS) show.stop();
       };
       frame(0);
+      if (moves <= 1) return;
       show.run(frame);
     });
   }
@@ -142,7 +152,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
     lead.textContent = t("lead", { letters: model.letters });
     letters.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.letters.choices[i] === model.letters)));
-    loss.draw({ ...model, told: told(model, t) }, waits ? 1 : freeSteps, keptSteps);
+    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits);
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
       button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: brief(model.clip) });

@@ -26,8 +26,17 @@ export function pathFrom(start, letters, limit = Infinity) {
 
 /** The weights of the goal. */
 export const goalOf = (letters) => [-1, 1].map((sign) => (1 + sign * Math.sqrt(2 * RESTS)) ** (1 / letters));
-/** Where the valley begins: from here on the loss bends upwards. */
-export const valleyFrom = (letters) => ((letters - 1) / (2 * letters - 1)) ** (1 / letters);
+export const FLAT = 1; // on the plateau, the slope is below this
+/** Where the plateau ends. */
+export function plateauTo(letters) {
+  let [from, to] = [0, ((letters - 1) / (2 * letters - 1)) ** (1 / letters)]; // up to the steepest place left of the goal
+  for (let i = 0; i < 50; i += 1) {
+    const middle = (from + to) / 2;
+    if (-slopeAt(middle, letters) < FLAT) from = middle;
+    else to = middle;
+  }
+  return from;
+}
 
 /** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; and whether the limit cuts any. */
 export function runFrom(start, letters, limit = Infinity) {
@@ -44,12 +53,15 @@ export function runFrom(start, letters, limit = Infinity) {
   return { down: leaves ? null : down, across, cuts };
 }
 
-/** What the ball does: it comes to "rest" in the valley; in the steps that are drawn it stays on the "wall", or on the "plateau"; one has "thrown" it over the valley; or it "swings" across, or does so "late", after them. */
+/** What the ball does: it is at the "goal" from the start; it comes to "rest" there, or goes "past" it first; it is "thrown" over the valley, onto the plateau; in the steps that are drawn it stays on the "wall", or on the "plateau"; or it "swings" across, or does so "late", after them. */
 function endOf(path, { down, across }, letters) {
-  if (down !== null && down <= STEPS) return path[0] > 1 && Math.min(...path) < valleyFrom(letters) ? "thrown" : "rest";
+  const [start, [left, right]] = [path[0], goalOf(letters)];
+  if (down === 0) return "goal";
   if (down === null && across !== null) return across <= STEPS ? "swings" : "late";
-  if (path.at(-1) > 1) return "wall";
-  return path[0] > 1 ? "thrown" : "plateau";
+  if (start > 1 && Math.min(...path) < plateauTo(letters)) return "thrown";
+  if (path.at(-1) > right) return "wall";
+  if (start < 1 && !(down !== null && down <= STEPS)) return "plateau";
+  return start > 1 ? (Math.min(...path) < left ? "past" : "rest") : Math.max(...path) > right ? "past" : "rest";
 }
 
 /** Both paths, and how they end; the gradient's length, what clipping makes of it, and by how much that turns it. */

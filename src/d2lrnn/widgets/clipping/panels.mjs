@@ -1,8 +1,8 @@
 // The loss, whose ball and limit are dragged; and the plane of two weights: the gradient's arrow, and what clipping leaves of it.
 import { linePath } from "../charts.mjs";
 import { dragOn, watchWidth } from "../shape.mjs";
-import { element, svg } from "../ui.mjs";
-import { brief, FEW, goalOf, lossAt, RATE, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
+import { element, formatNumber, svg } from "../ui.mjs";
+import { brief, FEW, FLAT, goalOf, lossAt, PATIENCE, plateauTo, RATE, runFrom, signed, slopeAt, slopeIn, STEPS, within } from "./maths.mjs";
 
 const UNIT = 2.4; // pixels
 const HALF = 72 * UNIT; // the widest limit has room
@@ -17,7 +17,7 @@ const HALVES = 2; // of the limit
 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
-  if (length < 0.5) return svg("circle", { class: `clip-tip-${kind}`, cx: 0, cy: 0, r: 3 });
+  if (length < 8) return svg("circle", { class: `clip-tip-${kind}`, cx: 0, cy: 0, r: 4 }); // too short for an arrow
   const tip = Math.min(3.4 * thickness, 0.6 * length);
   const turn = `rotate(${(-Math.atan2(y, x) * 180) / Math.PI})`;
   return svg("g", { transform: turn },
@@ -192,46 +192,63 @@ export function planePanel({ t, range, onChange, signal }) {
 
 const [FROM, TO] = [-0.06, 1.22]; // the weights in the picture
 const DEPTHS = [0, 10, 24, 40]; // pixels beneath the loss where its ground gets darker
-const HIGH = { narrow: 262, wide: 336 }; // of the picture of the loss
+const HIGH = { narrow: 272, wide: 348 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
-const [BASE, RULER, MARGIN] = [46, 70, 22]; // pixels: beneath the valley, for words; for the limit's handle and its words; and left of its bar
-const [SKY, TOP] = [28, 6]; // above the highest place of the ball; and no flight goes higher
+const STRIPS = { narrow: 56, wide: 74 }; // of the strip under it
+const [BASE, NAME] = [50, 16]; // pixels: beneath the valley, for words; and of the strip's name
+const CHOICE = 92; // pixels of the strip that the choice of letters stands in
+const [SKY, TOP] = [68, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
+const LIFT = 36; // pixels from the first step's arrow up to the limit's handle
+const SEEN = 4; // pixels: a shorter step is a dot alone
+const LETTER = 0.59; // of the size of bold words, at most, on average
 const FLANK = 0.85; // weights from here on: words stand beneath the valley
-const NAMED = { at: 0.84, long: 72 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
-const COUNT = 56; // pixels: half as wide as those words
+const NAMED = { at: 0.84, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
+const COUNT = 50; // pixels: half as wide as those words
+const PLATEAU = 134; // pixels: up to here stands its name
 const CENTS = 100; // of the ball's weight
 
-/** Why one clips: ten steps down a loss, as they are and clipped. The limit is dragged, and so is the ball. */
+/** Why one clips: ten steps down a loss, as they are and clipped. The ball is dragged, and so is the limit: a gate that cuts the arrow of its first step. */
 export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signal }) {
   let width = 0;
-  let high = HIGH.wide; // of the part above the ruler
+  let [high, stripHigh] = [HIGH.wide, STRIPS.wide]; // of the part above the strip, and of the strip
   let shown = null;
   let [freeSteps, keptSteps] = [STEPS, STEPS]; // that are drawn
-  let holds = "limit";
+  let holds = null;
   let grabbed = 0;
+  let tried = { of: "", last: null, counts: new Map() }; // how many steps each limit needs, where it has been tried for this ball
   const curve = svg("path", { class: "clip-curve" });
   const ground = DEPTHS.map(() => svg("path", { class: "clip-ground" }));
-  const track = svg("path", { class: "clip-track" });
-  const bar = svg("path", { class: "clip-bar" });
-  const [free, kept] = [svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text", x: 12, y: 20 });
-  const rule = svg("text", { class: "clip-text", x: 12, y: 38 }, t("rule", { rate: RATE }));
+  const plateau = svg("path", { class: "clip-plateau" });
+  const plateauText = svg("text", { class: "clip-text clip-axis-text" }, t("plateau", { slope: FLAT }));
+  const [free, kept, counts] = [svg("g"), svg("g"), svg("g")];
+  const loss = svg("text", { class: "clip-text", y: 20 });
   const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("goal", { weight }) : String(weight)));
   const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
   const goal = svg("path", { class: "clip-goal" });
   const fewer = svg("g"); // letters: their loss beside that of more
-  const marks = svg("g"); // of an answered step: the slopes at the ball and where the one that is not clipped lands
+  const marks = svg("g"); // of an answered step: the slope where the ball that is not clipped lands
   let isMarked = false;
-  const limitText = svg("text", { class: "clip-text clip-limit-text", x: MARGIN });
+  let isAsked = false; // a question hides how many steps it takes
+  const strip = svg("g");
+  const gate = svg("path", { class: "clip-gate" });
+  const [limitText, slopeText] = ["limit", "step"].map((kind) => svg("text", { class: `clip-text clip-${kind}-text` }));
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 11 }), sideways());
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
-  const picture = svg("svg", { class: "clip-valley", role: "group" }, ...ground, goal, curve, loss, rule, ...ticks, name, track, bar, fewer, marks, free, kept, limitText, limit, ball);
+  const picture = svg("svg", { class: "clip-valley", role: "group" },
+    ...ground, plateau, goal, curve, loss, plateauText, ...ticks, name, strip, fewer, marks, free, kept, gate, limitText, slopeText, limit, ball, counts);
   const node = element("div", { class: "clip-valley-box" }, picture, lettersChoice);
 
   const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
   const y = (value) => high - BASE - (value * (high - BASE - SKY)) / lossAt(rangeStart.max, FEW);
-  const long = (clip) => (clip * RATE * width) / (TO - FROM); // of the limit's bar: as long as the step, on the weight's scale
+  const weightAt = (left) => FROM + ((TO - FROM) * left) / width;
+  const fontSize = () => (width < 448 ? 13 : 14); // as in style.css
+  const downhill = () => (shown.start < 1 ? 1 : -1);
+  /** The limit's handle: straight over the place that no first step can pass; at the picture's edge where that is outside. */
+  const gateAt = () => ({
+    left: within(x(shown.start + downhill() * shown.clip * RATE), width - 16, 16),
+    top: Math.min(y(shown.loss), y(0.5)) - LIFT,
+  });
   const mark = (now) => {
     isMarked = now;
     paint();
@@ -243,25 +260,30 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
   dragOn(picture, {
     start: (at) => {
-      holds = at.y * (high + RULER) < high ? "ball" : "limit";
-      const off = holds === "ball" ? x(shown.start) - at.x * width : MARGIN + long(shown.clip) - at.x * width;
+      const [left, top] = [at.x * width, at.y * (high + stripHigh + NAME)];
+      const [knobAt, ballAt] = [gateAt(), { left: x(shown.start), top: y(shown.loss) }];
+      const [toLimit, toBall] = [knobAt, ballAt].map((place) => Math.hypot(left - place.left, top - place.top));
+      const isUp = top < knobAt.top + LIFT / 2 || top > high; // the limit's half of the sky, or the strip
+      holds = (Math.min(toLimit, toBall) < 30 ? toLimit <= toBall : isUp) ? "limit" : "ball";
+      const off = (holds === "ball" ? ballAt : knobAt).left - left;
       grabbed = Math.abs(off) < 26 ? off : 0; // pressed far from it: it comes
     },
     move: (at) => {
       const left = at.x * width + grabbed;
-      if (holds === "ball") moveBall(((TO - FROM) * left) / width + FROM);
-      else moveLimit((left - MARGIN) / long(1));
+      if (holds === "ball") moveBall(weightAt(left));
+      else if (left < width - 16 || gateAt().left < width - 16) moveLimit((downhill() * (weightAt(left) - shown.start)) / RATE);
     },
+    end: () => { holds = null; },
     signal,
   });
   onKeys(limit, { map: byKey(range, 1 / HALVES), act: (by, times) => moveLimit(shown.clip + times * by), signal });
   onKeys(ball, { map: byKey(rangeStart, 1 / CENTS), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** The loss, up to where it leaves the picture; with as many points for any number of letters, so that one line can become the other. */
-  const lossLine = (letters) => {
+  /** The loss, from the left edge to a weight or to where it leaves the picture; with as many points for any number of letters, so that one line can become the other. */
+  const lossLine = (letters, end = Infinity) => {
     const top = (lossAt(rangeStart.max, FEW) * (high - BASE)) / (high - BASE - SKY);
-    const to = (1 + Math.sqrt(2 * top)) ** (1 / letters);
+    const to = Math.min(end, (1 + Math.sqrt(2 * top)) ** (1 / letters));
     const weights = Array.from({ length: 801 }, (_, i) => FROM + ((to - FROM) * i) / 800);
     return linePath(weights, weights.map((weight) => lossAt(weight, letters)), x, y);
   };
@@ -271,18 +293,29 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const [dx, dy] = [along, -up].map((part) => (TANGENT * part) / Math.hypot(along, up));
     return `M${number(x(weight) - dx)} ${number(y(lossAt(weight, shown.letters)) - dy)}l${number(2 * dx)} ${number(2 * dy)}`;
   };
-  /** So many steps of a path after the `first` ones, each an arc to where it lands; under the last one, in the ground, how many, unless it is on the wall or at the goal. */
+  /** The first step: an arrow as long as it is, from the ball, and a fall onto the loss. */
+  function firstStep(kind, from, to) {
+    const [way, tip] = [Math.sign(to[0] - from[0]), kind === "full" ? 11 : 15];
+    const neck = number(to[0] - way * Math.min(tip, Math.abs(to[0] - from[0])) * 0.8);
+    return [
+      svg("path", { class: `clip-drop clip-drop-${kind}`, d: `M${number(to[0])} ${number(from[1])}V${number(to[1])}` }),
+      svg("path", { class: `clip-flight clip-arrow-${kind} clip-first`, d: `M${from.map(number).join(" ")}H${neck}` }),
+      svg("path", { class: `clip-head clip-tip-${kind}`, d: `M${number(to[0])} ${number(from[1])}l${-way * tip} ${tip / 2}v${-tip}z` }),
+    ];
+  }
+  /** So many steps of a path after the `first` ones, to where each lands; under the last one, in the ground, how many, unless it is on the wall or at the goal. */
   function trail(kind, path, lift, steps, isNumbered, first = 0) {
     const parts = [];
     const at = (i) => [x(path[i]), y(lossAt(path[i], shown.letters))];
     for (let i = first + 1; i <= steps; i += 1) {
       const [from, to] = [at(i - 1), at(i)];
       const size = Math.abs(to[0] - from[0]);
-      if (size >= 4) {
+      if (size >= SEEN && i === 1) parts.push(...firstStep(kind, from, to));
+      else if (size >= SEEN) {
         const highest = TOP - Math.sqrt(Math.max(0, (from[1] - TOP) * (to[1] - TOP))); // of the control point
         const top = Math.max(highest, Math.min(from[1], to[1]) - lift * size);
         parts.push(svg("path", {
-          class: `clip-flight clip-arrow-${kind}${i === 1 ? " clip-first" : ""}`,
+          class: `clip-flight clip-arrow-${kind}`,
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
         }));
       }
@@ -291,11 +324,82 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     if (isNumbered && path[steps] < goalOf(shown.letters)[0]) {
       const [left, top] = at(steps);
       const isFree = shown.letters === FEW ? path[steps] < FLANK : left + COUNT < x(NAMED.at) - NAMED.long;
-      parts.push(svg("text", {
-        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, x(1) - COUNT, COUNT)), y: number(isFree ? top + 24 : high - BASE + 21),
+      counts.append(svg("text", {
+        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, x(1) - COUNT, isFree ? COUNT : PLATEAU + COUNT)), y: number(isFree ? top + 24 : high - BASE + 21),
       }, t("after", { steps: t(steps === 1 ? "steps_one" : "steps_many", { count: steps }) })));
     }
     return parts;
+  }
+
+  /** The room that a path takes after its first step. */
+  function roomOf(path, lift) {
+    const [lefts, tops] = [path.slice(1).map(x), path.slice(1).map((weight) => y(lossAt(weight, shown.letters)))];
+    const far = Math.max(...lefts.slice(1).map((left, i) => Math.abs(left - lefts[i])));
+    return { from: Math.min(...lefts), to: Math.max(...lefts), top: Math.min(...tops) - (lift * far) / 2, bottom: Math.max(...tops) };
+  }
+
+  /** The words of the limit, beside its handle, and those of the slope, beyond the first step and the limit: shorter or elsewhere where they would meet something. */
+  function placeWords() {
+    const { left, top } = gateAt();
+    const { start, clip, clips, slope, free: path, kept: keptPath, loss: height } = shown;
+    const [size, isLeft, tip] = [fontSize(), downhill() < 0, x(path[1])];
+    const around = (at, to, r) => ({ from: at - r, to: at + r, top: to - r, bottom: to + r });
+    const taken = [around(left, top, 16), { from: 0, to: 130, top: 0, bottom: 24 }, { from: left - 4, to: left + 4, top, bottom: y(height) }, around(x(start), y(height), 14), roomOf(path, 0.42)];
+    if (clips) taken.push(roomOf(keptPath, 0.2));
+    const meets = (a, b) => a.from < b.to && b.from < a.to && a.top < b.bottom && b.top < a.bottom;
+    /** At the first of their places, the first of the words that meet nothing. */
+    const put = (text, all, placesOf) => {
+      const lists = all.map((words) => {
+        const needs = words.length * LETTER * size;
+        const most = x(isLeft ? start : 1.03) - needs; // clear of the wall
+        return placesOf(needs, most).map(([from, baseline]) => ({ words, baseline, most, from, to: from + needs, top: baseline - size, bottom: baseline + 4 }));
+      });
+      const found = lists[0]?.flatMap((_, k) => lists.map((list) => list[k])).find((one) => one.from >= 4 && one.from <= one.most && !taken.some((other) => meets(one, other)));
+      text.textContent = found?.words ?? "";
+      text.setAttribute("x", number(found?.from ?? 0));
+      text.setAttribute("y", number(found?.baseline ?? 0));
+      if (found) taken.push(found);
+    };
+    const wordings = (kind, digits) => [kind, "step_short"].map((key) => t(key, { size: digits, rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) }));
+    put(limitText, clips ? wordings("limit_is", clip) : [t("limit_off")], (needs, most) => [[Math.min(most, left - 28 - needs), top + 5], [left + 28, top + 5], [within(left - needs / 2, most, 4), top - 26]]);
+    const row = top + LIFT - 10;
+    const slopeWords = slope === 0 ? [] : slope < 1e-4 ? [t("slope_there", { slope: slopeIn(slope) })] : wordings("slope_is", slopeIn(slope));
+    put(slopeText, slopeWords, (needs, most) => {
+      const inner = isLeft ? Math.max(tip, left) + 12 : x(start) - needs / 2;
+      return [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row], [4, row], [inner, row], ...[26, 44].map((lift) => [within(inner, most, 4), top - lift])];
+    });
+  }
+
+  /** How many steps it takes to the goal, under the place where the first one lands: for no limit, and for every limit that has been tried. */
+  function drawStrip() {
+    const { start, letters, clip, clips, free: path, freeDown, keptDown } = shown;
+    const of = `${start} ${letters}`;
+    if (tried.of !== of) tried = { of, last: null, counts: new Map() };
+    if (clips) {
+      const others = holds === "limit" && tried.last !== null ? tried.last : clip; // a fast hand passes over limits
+      for (let now = Math.min(clip, others); now <= Math.max(clip, others); now += 1 / HALVES) {
+        if (!tried.counts.has(now)) tried.counts.set(now, now === clip ? keptDown : runFrom(start, letters, now).down);
+      }
+      tried.last = clip;
+    }
+    const floor = high + stripHigh;
+    const tall = (down) => 3 + ((stripHigh - 22) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
+    const wide = Math.max(2, x(RATE / HALVES) - x(0));
+    const bar = (kind, to, down) => (x(to) < CHOICE ? [] : [
+      svg("path", { class: `clip-bar clip-bar-${kind}`, d: `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z` }),
+    ]);
+    const count = (kind, to, down) => (x(to) < CHOICE + 30 ? [] : [svg("text", {
+      class: `clip-text clip-count-${kind}`, "text-anchor": "middle", x: number(x(to)), y: number(floor - tall(down) - 4),
+    }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0))]);
+    const landing = (now) => start - RATE * within(slopeAt(start, letters), now);
+    const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 48;
+    strip.replaceChildren(
+      svg("path", { class: "clip-floor", d: `M${number(Math.max(CHOICE, x(0.2)))} ${floor}H${number(x(1.14))}` }),
+      ...isAsked ? [] : [...bar("full", path[1], freeDown), ...isApart ? count("full", path[1], freeDown) : []],
+      ...[...tried.counts].flatMap(([now, down]) => bar("tried", landing(now), down)),
+      ...clips ? [...bar("clipped", landing(clip), keptDown), ...count("clipped", landing(clip), keptDown)] : [],
+      svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: number(x(1.14)), y: floor + NAME - 3 }, t("steps_strip")),
+    );
   }
 
   function paint() {
@@ -308,6 +412,9 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       part.setAttribute("d", `${line}H${width}V${high - DEPTHS[i]}H0Z`);
       part.setAttribute("transform", `translate(0 ${DEPTHS[i]})`);
     });
+    plateau.setAttribute("d", `${lossLine(letters, plateauTo(letters))}V${high}H0Z`);
+    [loss, plateauText].forEach((text) => text.setAttribute("x", width < WIDE ? 6 : 12));
+    plateauText.setAttribute("y", high - 29);
     const [from, to] = goalOf(letters);
     goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${high - 22}H${number(x(from))}Z`);
     [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
@@ -318,6 +425,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     // a ball that is down stays there; where both go the same way, the clipped one is drawn
     const differ = shown.free.findIndex((weight, i) => weight !== shown.kept[i]);
     const shared = !clips ? 0 : differ < 0 ? STEPS : differ - 1;
+    counts.replaceChildren();
     const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && shown.freeEnd !== "swings", shared);
     const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), shown.keptEnd !== "swings");
     free.replaceChildren(...ofFree);
@@ -325,23 +433,24 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
 
     fewer.replaceChildren(...letters === FEW ? [] : [
       svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
-      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at)), y: number(y(lossAt(NAMED.at, FEW)) + 15) }, t("letters_many", { letters: FEW })),
+      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at)), y: number(y(lossAt(NAMED.at, FEW)) + 18) }, t("letters_many", { letters: FEW })),
     ]);
-    marks.replaceChildren(...!isMarked ? [] : [[start, "end", -14, 20], [shown.free[1], "start", TANGENT + 4, -10]].flatMap(([weight, anchor, right, beneath]) => [
-      svg("path", { class: "clip-tangent", d: tangent(weight) }),
+    const landed = shown.free[1];
+    marks.replaceChildren(...!isMarked ? [] : [
+      svg("path", { class: "clip-tangent", d: tangent(landed) }),
       svg("text", {
-        class: "clip-text clip-slope-text", "text-anchor": anchor, x: number(x(weight) + right), y: number(y(lossAt(weight, letters)) + beneath),
-      }, t("slope_there", { slope: slopeIn(slopeAt(weight, letters)) })),
-    ]));
+        class: "clip-text clip-slope-text", x: number(x(landed) + TANGENT + 4), y: number(y(lossAt(landed, letters)) - 10),
+      }, t("slope_there", { slope: slopeIn(slopeAt(landed, letters)) })),
+    ]);
 
-    const [middle, edge] = [high + 28, MARGIN + long(clip)];
-    track.setAttribute("d", `M${MARGIN} ${middle}H${number(MARGIN + long(range.max))}`);
-    bar.setAttribute("d", `M${MARGIN} ${middle - 8}v16M${MARGIN} ${middle}H${number(edge)}`);
-    limit.setAttribute("transform", `translate(${number(edge)} ${middle})`);
+    const { left, top } = gateAt();
+    const foot = Math.min(y(shown.loss), y(lossAt(weightAt(left), letters)));
+    gate.setAttribute("d", `M${number(left)} ${number(top)}V${number(foot)}`);
+    limit.setAttribute("transform", `translate(${number(left)} ${number(top)})`);
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", brief(clip));
-    limitText.textContent = clips ? t("limit_is", { clip: brief(clip), step: brief(clip * RATE) }) : t("limit_off");
-    limitText.setAttribute("y", high + RULER - 6);
+    placeWords();
+    drawStrip();
 
     ball.setAttribute("transform", `translate(${number(x(start))} ${number(y(shown.loss))})`);
     ball.setAttribute("aria-valuemax", shown.highest);
@@ -354,20 +463,22 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     act: (now) => {
       if (now < 120) return;
       width = now;
-      high = HIGH[width < WIDE ? "narrow" : "wide"];
-      picture.setAttribute("viewBox", `0 0 ${width} ${high + RULER}`);
-      picture.setAttribute("height", high + RULER);
+      [high, stripHigh] = [HIGH, STRIPS].map((sizes) => sizes[width < WIDE ? "narrow" : "wide"]);
+      picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + NAME}`);
+      picture.setAttribute("height", high + stripHigh + NAME);
       paint();
     },
     signal,
   });
   return {
     node,
-    /** Whether an answered step marks, until the ball is moved, the slopes at the ball and where it lands. */
+    /** Whether an answered step marks, until the ball is moved, the slope where the ball lands. */
     mark,
-    /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped. */
-    draw: (model, freeMany, keptMany) => {
-      [shown, freeSteps, keptSteps] = [model, freeMany, keptMany];
+    /** Nothing that has been tried may give away a question's answer. */
+    forget: () => { tried.of = ""; },
+    /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped; or the first step alone. */
+    draw: (model, freeMany, keptMany, waits) => {
+      [shown, freeSteps, keptSteps, isAsked] = [model, waits ? 1 : freeMany, keptMany, waits];
       paint();
     },
   };
