@@ -31,6 +31,9 @@ function letterSpan(character) {
   return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : visibleCharacter(character));
 }
 
+/** After some training, a name is compared with what it was before. */
+const isCompared = ({ text, stage }) => text.length <= NAME && stage !== STAGES[0];
+
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
 /** The 12 characters before, from the beginning of a word if one begins there; a space at either end is seen as ␣; “…” where more came before. */
@@ -152,12 +155,12 @@ export function mapPanel({ t, signal, onPlace }) {
     text.style.setProperty("--map-most", HIGH);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
-    text.parentElement.classList.toggle("map-compares", model.count > 0 && letters.length <= NAME && model.stage !== STAGES[0]);
+    text.parentElement.classList.toggle("map-compares", model.count > 0 && isCompared(model));
     letters.forEach((letter, i) => {
       if (i === 0) return;
       letter.classList.toggle("map-cut", bits[i - 1] > HIGH);
       letter.style.setProperty("--map-bits", bits[i - 1].toFixed(3));
-      letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
+      if (isCompared(model)) letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
     });
     const { first, later } = bitsByPlace(model.text, bits);
     [first, later].forEach(({ mean }, i) => means[i].style.setProperty("--map-bits", (mean || 0).toFixed(3)));
@@ -181,10 +184,9 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   range.node.append(element("span", { class: "map-marks", "aria-hidden": "true" }, ...marks));
   const average = element("p", { class: "map-average" });
   const node = element("div", { class: "map-training" }, play, range.node, average);
-  const likeness = ({ text, stage, now, before }) => {
-    const [was, is] = [before, now].map(({ perplexity }) => choices(perplexity));
-    const isName = text.length <= NAME && stage !== STAGES[0];
-    return emphasised(t.raw("choices"), { count: isName ? t("choices_change", { before: was, after: is }) : is });
+  const likeness = (model) => {
+    const [was, is] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
+    return emphasised(t.raw("choices"), { count: isCompared(model) ? t("choices_change", { before: was, after: is }) : is });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
