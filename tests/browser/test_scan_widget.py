@@ -862,7 +862,7 @@ def test_on_a_phone_run_and_picture_share_a_screen(browser: Browser, tmp_path: P
         foot = picture["y"] + picture["height"]
         assert foot - widget.bounding_box()["y"] <= (780 if num_steps == 16 else 700)
     box = widget.locator(".scan-figure").bounding_box()
-    page.touchscreen.tap(box["x"] + 42, box["y"] + 60)
+    page.touchscreen.tap(box["x"] + 42, box["y"] + 56)
     expect(widget.locator(".scan-hint")).to_contain_text("Lit up: state 3 through the box of step 4 gives state 4.")
     context.close()
 

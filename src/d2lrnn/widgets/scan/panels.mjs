@@ -459,7 +459,9 @@ export function trick({ t, signal }) {
     const path = (d, kind = "") => svg("path", { class: `trick-line ${kind}`, d });
     /** A line with a head, to the right or down. */
     const to = (x, y, end, kind, down = false) => path(down ? `M${x} ${y}V${end}m-3.5 -5l3.5 5l3.5 -5` : `M${x} ${y}H${end}m-5 -3.5l5 3.5l-5 3.5`, kind);
-    const chip = (content, x, y, kind = "") => svg("g", { class: `trick-chip ${kind}`, transform: `translate(${x.toFixed(1)} ${y})` }, frame("", -(sign * content.length + 6) / 2, 0, sign * content.length + 6, 22), text("", content, 0, 0));
+    const room = 0.42 * box; // for a number
+    const wing = (content) => (Math.min(room, sign * content.length) + 6) / 2;
+    const chip = (content, x, y, kind = "") => svg("g", { class: `trick-chip ${kind}`, transform: `translate(${x.toFixed(1)} ${y})` }, frame("", -wing(content), 0, 2 * wing(content), 22), text("", content, 0, 0, { room }));
     const parts = [];
     const stateAt = (h, s, x, y, anchor) => {
       const known = h === null ? "?" : stateText(h);
@@ -467,7 +469,7 @@ export function trick({ t, signal }) {
       if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 9, { anchor }));
     };
     const boxOf = (start, end, x, y, wide, kind = "") => parts.push(frame(`trick-box${end - start > 1 ? " trick-joined" : ""}${kind}`, x, y, wide));
-    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, digits).map((content, i) => text(kind, content, [times, plus][i], y, { room: 0.42 * box }));
+    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, digits).map((content, i) => text(kind, content, [times, plus][i], y, { room }));
     const nameAt = (start, end, x, y) => parts.push(text("trick-name", stepsInWords(start + 1, end, t), x, y));
     ride = null;
     if (!isDouble) {
@@ -495,7 +497,6 @@ export function trick({ t, signal }) {
       for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
       const [[, b1], [a2, b2], [, b]] = [join.first, join.next, join.both];
       const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, digits)[1]);
-      const wing = (content) => (sign * content.length + 6) / 2;
       const reach = next.times - wing(halves(a2, b2, digits)[0]); // where the "×" begins
       const trail = [
         to(first.plus + wing(start), top, reach + 2, "trick-ride"),
@@ -564,7 +565,7 @@ export function trick({ t, signal }) {
     says.replaceChildren(...(key === null ? [sums] : emphasised(t.raw(key), { h0: known0, h2: known2 })));
     paint();
   };
-  return { node, draw, move, joins: () => ride !== null };
+  return { node, draw, move };
 }
 
 /** The two numbers of a time step, for its box in hand; hidden while there is none. */
