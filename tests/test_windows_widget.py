@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -15,9 +16,8 @@ import traitlets as t
 from freshness import differences
 
 from d2lrnn import RandomWindows, SequentialWindows, load_text, widgets
-from d2lrnn.study.pretrained import load_pretrained
 from d2lrnn.widgets import TrainingLab, Windows
-from d2lrnn.widgets.windows import ROW, epoch_starts
+from d2lrnn.widgets.windows import ROW, _chances, epoch_starts
 
 JS = Path(__file__).parent / "js"
 SPEC = json.loads((Path(widgets.__file__).parent / "windows" / "spec.json").read_text(encoding="utf-8"))
@@ -158,39 +158,36 @@ def test_a_memory_helps_where_it_belongs_and_misleads_elsewhere() -> None:
     assert bits["carried"] < bits["zeros"] < bits["another's"], "so the lesson measures it on unseen text"
     for step, is_kept in zip(SPEC["steps"][:2], (True, False)):
         widget = Windows(**step["state"])
-        averages = widget.average_guesses
-        for kept, empty in (widget.first_guess, averages[0]):
+        for kept, empty in (widget.first_guess, widget.jump_guess or widget.average_guesses[0]):
             assert (kept > 1.2 * empty) == is_kept and (empty > 1.2 * kept) != is_kept
         answer = SPEC["words"]["en"][f"step_{1 + (not is_kept)}_answer_{step['right'] + 1}"]
         assert answer == ("a better chance" if is_kept else "a worse chance")
 
 
-def test_the_average_over_all_jumps_is_the_one_that_is_told() -> None:
-    """From every piece to every other place of the figure's text, but the one where it stopped."""
-    widget = Windows()
-    trained, steps, text = load_pretrained("trained"), widget.num_steps, "".join(widget.tokens)
-    ids = torch.tensor(trained.vocab.encode(text))
-    rnn, model = trained.model.rnn, trained.model
-    starts = torch.arange(len(ids) - steps)
-    with torch.no_grad():
-        _, memory = rnn(model.encode_inputs(ids[starts[:, None] + torch.arange(steps)]))
-        chances = []
-        for H in (memory, torch.zeros_like(memory)):
-            found = torch.empty(len(starts), len(starts))
-            for start in starts.tolist():
-                read = model.encode_inputs(ids[start].expand(len(starts), 1))
-                last = rnn(read, H)[0].reshape(len(starts), -1)
-                found[:, start] = (last @ model.W_hq + model.b_q).softmax(-1)[:, ids[start + 1]]
-            chances.append(found)
-    jumps = (starts[:, None] != starts) & (starts[:, None] + steps != starts)
-    kept, empty = (float(found[jumps].mean()) for found in chances)
-    said = SPEC["words"]["en"]["measured_jumps"]
-    assert f"Over all jumps in the text shown first: {kept:.0%} kept, {empty:.0%} emptied." in said
-    assert 0 < empty - kept < 0.05, "only a little better"
-    shown = Windows(sampling="random")
-    before, start = (shown.starts[k][0] for k in (shown.minibatch - 2, shown.minibatch - 1))
-    alone = float(chances[0][before, start]), float(chances[1][before, start])
-    assert alone == pytest.approx(Windows(sampling="random").first_guess, abs=1e-5)
+@pytest.mark.parametrize("sampling", ["random", "adjoining"])
+def test_the_average_over_all_jumps_is_of_every_jump_that_can_be_drawn(sampling: str) -> None:
+    """From every piece to every other, but the one where it goes on: one by one, and as they are drawn."""
+    widget = Windows(source="own", own_text="low tide at four", num_steps=5, sampling=sampling)
+    steps, text = widget.num_steps, "".join(widget.tokens)
+    drawn = set()
+    for seed in range(1000):
+        for (before,), (start,) in pairwise(epoch_starts(widget.cut, seed)):
+            drawn.add((before, start))
+    jumps = sorted((before, start) for before, start in drawn if start != before + steps)
+    assert len(jumps) == (11 * 10 - 6 if sampling == "random" else 5)
+    memories = [[text[before : before + steps] for before, _ in jumps], [""] * len(jumps)]
+    for found, before in zip(widget.jump_guess, memories, strict=True):
+        one_by_one = [_chances(memory, text[start : start + 2])[0] for memory, (_, start) in zip(before, jumps)]
+        assert found == pytest.approx(sum(one_by_one) / len(jumps), abs=1e-6)
+    one_piece = Windows(length=12 if sampling == "random" else 23, sampling=sampling)
+    for nothing in (Windows(), Windows(source="numbers", sampling=sampling), one_piece):
+        assert nothing.jump_guess is None
+
+
+def test_most_cuts_split_a_word() -> None:
+    assert SPEC["words"]["en"]["step_1_outcome"].startswith("Most cuts split a word.")
+    text, starts = Windows().tokens, [start for (start,) in Windows().starts[1:]]
+    assert sum(" " not in text[start - 1 : start + 1] for start in starts) == 9 and len(starts) == 11
 
 
 def test_the_first_letters_of_all_lines_get_with_jumps_what_is_told() -> None:

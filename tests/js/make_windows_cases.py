@@ -106,6 +106,18 @@ def _averages() -> list[dict[str, Any]]:
     return found
 
 
+def _jumps() -> list[dict[str, Any]]:
+    """What the first guess gets over all jumps."""
+    own = {"source": "own", "own_text": "low tide at four high tide at ten ", "num_steps": 5}
+    found = []
+    for each in ({}, {"seed": 8}, {"sampling": "adjoining"}, own, {**own, "sampling": "adjoining"}, {"length": 300}):
+        settings = {"sampling": "random", **each}
+        jumps = Windows(**settings).jump_guess
+        assert jumps is not None
+        found.append({"settings": settings, "kept": round(jumps[0], 5), "empty": round(jumps[1], 5)})
+    return found
+
+
 def cases() -> dict[str, Any]:
     cuts = [
         _case(num_tokens, sampling, batch_size, num_steps, offset)
@@ -120,6 +132,7 @@ def cases() -> dict[str, Any]:
         "batch_of_two": [X[:, 0].tolist() for X, _ in batch_of_two],
         "guesses": _guesses(),
         "averages": _averages(),
+        "jumps": _jumps(),
         "story": Windows().text[:1200],
     }
 

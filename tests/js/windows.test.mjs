@@ -6,8 +6,8 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, meetingOf, memoriesAt, misleads,
-  networkIn, neverRead, nextStarts, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
+  MAX_TYPED, ROW, averagesOf, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, mean, meetingOf, memoriesAt,
+  networkIn, neverRead, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
 
@@ -131,22 +131,24 @@ test("the guesses are those of Python, whatever was read before", () => {
   assert.equal(shown({ source: "own", own_text: "" }).guess, null);
 });
 
-test("the averages are those of Python, over the lines that have one before them", () => {
+test("the averages are those of Python, over the lines that have one before them, and over all jumps", () => {
   for (const { settings, ...python } of CASES.averages) {
-    const { averages, lines } = shown(settings);
-    assert.equal(averages.count, lines.length - 1);
+    const { lines, carries, firsts } = shown(settings);
+    const averages = averagesOf(lines);
     for (const name of ["kept", "empty"]) {
-      averages[name].forEach((chance, i) => {
-        assert.ok(Math.abs(chance - python[name][i]) < 1e-5, JSON.stringify({ settings, name, i, chance }));
-        const bits = lines.slice(1).map((line) => surprise(line[name][i]));
-        assert.ok(Math.abs(averages.bits[name][i] - bits.reduce((a, b) => a + b) / bits.length) < 1e-9);
-      });
+      averages[name].forEach((chance, i) => assert.ok(Math.abs(chance - python[name][i]) < 1e-5, JSON.stringify({ settings, name, i, chance })));
+      if (carries) assert.equal(firsts[name], averages[name][0], "what is told of lines that read on");
     }
   }
+  for (const { settings, ...python } of [...CASES.jumps, ...CASES.jumps]) {
+    const { firsts } = shown(settings);
+    for (const name of ["kept", "empty"]) assert.ok(Math.abs(firsts[name] - python[name]) < 1e-5, JSON.stringify({ settings, firsts }));
+  }
+  assert.equal(CASES.jumps.length, 6);
   assert.deepEqual([0.5, 1 / 8].map(surprise), [1, 3]);
   assert.equal(CASES.averages.length, 4);
   for (const settings of [{ source: "numbers" }, { batch_size: 2 }, { num_steps: 1 }, { source: "own", own_text: "" }]) assert.equal(shown(settings).lines, null);
-  assert.equal(shown({ source: "own", own_text: "low tide at four" }).averages, null, "one piece has none before it");
+  for (const sampling of ["sequential", "random"]) assert.equal(shown({ source: "own", own_text: "low tide at four", sampling }).firsts, null, "one piece has none before it");
 });
 
 test("the lines are those of what is cut, also when that comes back", () => {
@@ -263,23 +265,21 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual(SPEC.steps.map(words), ["a better chance", "a worse chance", "jump"]);
   const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
   for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
-    const { averages: { bits, ...means } } = model;
-    assert.ok(means[better][0] > means[worse][0] && bits[better][0] < bits[worse][0] - 1, "in chances, and in what is seen");
+    const [good, bad] = [better, worse].map((name) => mean(model.lines.slice(1).map((line) => surprise(line[name][0]))));
+    assert.ok(model.firsts[better] > 1.2 * model.firsts[worse] && good < bad - 1, "in chances, and in the lines that are seen");
     assert.ok(model.guess[better][0] > 2 * model.guess[worse][0], "and in the line that is shown");
     assert.equal(caseOf(model).move, model === on ? "on" : "jump");
   }
   for (const { before, state } of SPEC.steps.slice(0, 2)) assert.deepEqual({ ...before, memory: "kept" }, state, "the memory alone is changed");
-  const glows = shown(SPEC.steps[0].before).averages.bits.empty;
+  const { lines } = shown(SPEC.steps[0].before);
+  const glows = lines[0].empty.map((_, i) => mean(lines.slice(1).map((line) => surprise(line.empty[i]))));
   assert.ok(glows.slice(1, -1).every((bits) => bits < glows[0]), "with an empty memory no guess is as surprised as the first");
   assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
-  // the draw shown first is a typical one: near 13% kept and 17% emptied, and no jump that goes on by chance
+  // the draw shown first is a typical one: near what all jumps give, and no jump that goes on by chance
   assert.equal(jump.seed, DEFAULTS.seed);
-  const { kept: [kept], empty: [empty] } = jump.averages;
-  assert.ok(Math.abs(kept - 0.13) < 0.01 && Math.abs(empty - 0.17) < 0.01, JSON.stringify({ kept, empty }));
-  assert.ok(misleads(jump.averages));
+  for (const name of ["kept", "empty"]) assert.ok(Math.abs(averagesOf(jump.lines)[name][0] - jump.firsts[name]) < 0.011);
   assert.deepEqual(other.epoch, jump.epoch, "the third step shows the jumps of the second");
   assert.ok(jump.guess.empty[0] > 2 * jump.guess.kept[0]);
-  assert.ok(!misleads(shown({ sampling: "random", seed: 8 }).averages), "but a few jumps may show the opposite");
   for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");
   // the third step: a letter that reading on guesses from one letter alone
   const before = shown(SPEC.steps[2].before);
@@ -294,21 +294,10 @@ test("the right answers of the steps are right", () => {
   assert.ok(cuts.every((cut) => chances[cut] >= chances[start - from]), "nowhere is it guessed worse");
   assert.ok(Math.abs(average - cuts.reduce((sum, cut) => sum + chances[cut], 0) / cuts.length) < 1e-12 && average > 20 * chances[start - from]);
   assert.ok(cuts.every((cut) => from + cut + other.num_steps < other.tokens.length), "each of these can be drawn");
-});
-
-test("pieces that come to a place, one epoch after the other", () => {
-  const on = shown();
-  assert.deepEqual(nextStarts(on, 12, 4).starts, [11, 11, 11, 11], "reading on, it is always the same");
-  const jump = shown({ sampling: "random" });
-  const { starts, seed } = nextStarts(jump, 12, 6);
-  const epochs = Array.from({ length: seed - jump.seed }, (_, i) => shown({ sampling: "random", seed: jump.seed + i }).epoch.flat());
-  assert.deepEqual(starts, epochs.flat().filter((start) => start < 12 && start + 11 >= 12).slice(0, 6));
-  assert.ok(new Set(starts).size > 3);
-  assert.equal(nextStarts(shown({ sampling: "random", seed: 9999 }), 12, 6).seed < 100, true, "after the last seed comes the first");
-  const counts = new Map();
-  for (const start of nextStarts(jump, 12, 3000).starts) counts.set(start, (counts.get(start) ?? 0) + 1);
-  assert.deepEqual([...counts.keys()].sort((a, b) => a - b), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-  for (const count of counts.values()) assert.ok(Math.abs(count / 3000 - 1 / 11) < 0.02, "each as often");
+  const counts = new Map(); // and is, as often as another
+  for (let seed = 0; seed < 3000; seed += 1) for (const place of epochStarts(other.tokens.length, { ...other, seed }).flat()) counts.set(place, (counts.get(place) ?? 0) + 1);
+  const times = cuts.map((cut) => counts.get(from + cut));
+  for (const count of times) assert.ok(Math.abs(count / mean(times) - 1) < 0.25, JSON.stringify(times)); // some 300 each
 });
 
 test("tokens of each source", () => {

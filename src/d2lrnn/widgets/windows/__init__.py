@@ -137,6 +137,8 @@ class Windows(Explorable):
     [0.52, 0.01]
     >>> [round(chance, 2) for chance in Windows().average_guesses[0]]
     [0.38, 0.11]
+    >>> [round(chance, 2) for chance in Windows(sampling="random").jump_guess]
+    [0.13, 0.17]
     """
 
     _esm = module("windows")
@@ -234,6 +236,36 @@ class Windows(Explorable):
             for guess in zip(*pieces)
         ]
 
+    @property
+    def jump_guess(self) -> tuple[float, float] | None:
+        """What the first guess gets on average, kept and emptied, over all jumps that one reader can make.
+
+        From every place where a window can start to every other that can be drawn with it, but that where it goes on.
+        None for numbers, in sequence, and where there is no second piece.
+        """
+        if self.average_guesses is None or self.carries_state:
+            return None
+        steps, network = self.num_steps, _trained()
+        rnn, model = network.model.rnn, network.model
+        ids = torch.tensor(network.vocab.encode("".join(self.tokens)))
+        starts = torch.arange(len(ids) - steps)
+        with torch.no_grad():
+            _, memory = rnn(model.encode_inputs(ids[starts[:, None] + torch.arange(steps)]))
+            found = []
+            for H in (memory, torch.zeros_like(memory)):
+                after = []  # how likely each letter is after each other one
+                for letter in range(len(network.vocab)):
+                    last = rnn(model.encode_inputs(torch.full((len(starts), 1), letter)), H)[0].reshape(len(starts), -1)
+                    after.append((last @ model.W_hq + model.b_q).softmax(-1))
+                found.append(torch.stack(after)[ids[starts], :, ids[starts + 1]].T)
+        jumps = (starts[:, None] != starts) & (starts[:, None] + steps != starts)
+        if self.sampling == "adjoining":
+            jumps &= (starts[:, None] - starts) % steps == 0
+            drawn = starts // steps < len(RandomWindows(self.ids, 1, steps, overlap=False))
+            jumps &= drawn & drawn[:, None]
+        kept, empty = (float(chances[jumps].mean()) for chances in found)
+        return kept, empty
+
     def _guesses_in(self, k: int) -> list[tuple[float, float]]:
         starts, tokens = self.starts, self.tokens
         start = starts[k][0]
@@ -284,9 +316,10 @@ class Windows(Explorable):
 
     def _state_words(self, words: Words, row: int) -> str:
         k = self._shown()
-        if k == 0:
-            return words("state_begin" if self.carries_state else "state_random")
         is_in_lines = self.source in ("story", "own") and self.batch_size == 1 and self.num_steps > 1
+        piece = words("unit_line" if is_in_lines else "unit_piece")
+        if k == 0:
+            return words("state_begin", piece=piece) if self.carries_state else words("state_random")
         is_kept = self.memory == "kept" if is_in_lines else self.carries_state
         keys = {
             (True, True): "state_carried",
@@ -295,7 +328,9 @@ class Windows(Explorable):
             (False, False): "state_torn",
         }
         stopped = self.starts[k - 1][row] + self.num_steps - 1
-        return words(keys[self.carries_state, is_kept], previous=k, stopped=stopped, start=self.starts[k][row])
+        return words(
+            keys[self.carries_state, is_kept], piece=piece, previous=k, stopped=stopped, start=self.starts[k][row]
+        )
 
     def static_picture(self) -> str:
         """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""

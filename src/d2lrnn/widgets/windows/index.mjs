@@ -2,15 +2,13 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, meetingOf, misleads, networkIn, nextStarts, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
-import { arraysPanel, choicePanel, guessPanel, linesPanel, meetingsPanel, placeWords, textPanel } from "./panels.mjs";
+import { caseOf, derive, isApart, limits, meetingOf, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { arraysPanel, choicePanel, cutsPanel, firstsPanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { controls: CONTROLS, presets: PRESETS } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
-const MANY = 50; // so many jumps, and it is no more said that an average of them is one of chance
-const TIMES = 6; // that the third step shows its letter
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
 
 const WIDEST = { length: CONTROLS.length.min, batch_size: CONTROLS.batch_size.max, num_steps: CONTROLS.num_steps.max };
@@ -44,13 +42,11 @@ function sentenceOf({ guess }, chosen) {
   return [`now_nth_${effect}`, { n: chosen + 1, kept: percent(kept), empty: percent(empty) }];
 }
 
-/** That of lines: the means of their first guesses, with this memory and with the other, if that is not yet to be found. */
-function sentencesOfLines({ averages, carries, memory }, isHidden) {
-  if (averages === null) return [["lines_one", {}]];
-  const { count, kept: [kept], empty: [empty] } = averages;
-  const values = { count, kept: percent(kept), empty: percent(empty) };
-  if (!carries && !isHidden && count < MANY && !misleads(averages)) return [["lines_luck", values]];
-  return [[`lines_${memory}`, values], ...(isHidden ? [] : [[`lines_${memory}_other`, values]])];
+/** That of lines: their first guesses with this memory, and with the other, if that is not yet to be found. */
+function sentencesOfLines({ firsts, carries, memory }, isHidden) {
+  if (firsts === null) return [["lines_one", {}]];
+  const values = { kept: percent(firsts.kept), empty: percent(firsts.empty) };
+  return [[carries ? `lines_${memory}` : `jumps_${memory}`, values], ...(isHidden ? [] : [[`lines_${memory}_other`, values]])];
 }
 
 function tooShort(t, model) {
@@ -110,14 +106,21 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onDrop: () => { isHeld = false; },
   });
   const arrays = arraysPanel({ t, signal });
+  /** What a "?" stands for is shown; the hand, or the key, is then at the memory that was switched on. */
+  const onSwitch = (memory) => {
+    steps.leave();
+    keep({ memory });
+    memories.focus(memory);
+  };
+  const firsts = firstsPanel({ t, signal, onSwitch });
   const guess = guessPanel({
-    t, signal, onChoose: () => tell(),
+    t, signal, onSwitch, onChoose: () => tell(),
     onAgain: () => {
       steps.leave();
       keep({ seed: nextSeed() });
     },
   });
-  const meetings = meetingsPanel({ t, signal, onAgain: () => keep({ seed: nextStarts(model, letterMet().place, TIMES).seed }) });
+  const cuts = cutsPanel({ t, signal, onCut: () => now.set(...said()) });
   let aim = 0; // the guess to be chosen in the line that comes
   const block = linesPanel({ t, signal, onChoose: (k, n) => {
     if (k === model.k) return guess.choose(n);
@@ -171,13 +174,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const cut = derive({ ...state(), ...lastStep.before });
       const place = cut.epoch[cut.k][0] + 1;
       const network = networkIn(cut.weights);
-      met = { ...meetingOf(network, cut, place), place, line: cut.k + 1, kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
+      met = { ...meetingOf(network, cut, place), kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
     }
     return met;
   };
   const wordsOfLetter = () => {
     const { letters, at, kept, empty, average } = letterMet();
-    return { before: letters[at - 1], letter: letters[at], read: percent(empty), jumped: percent(average), kept: percent(kept) };
+    const { first, p } = cuts.told(letterMet());
+    return { first, p: percent(p), letter: letters[at], count: at - 1, read: percent(empty), jumped: percent(average), kept: percent(kept) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
@@ -186,8 +190,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => !(steps.opened() === 2 ? ["minibatch", "sampling", "seed"] : ["minibatch"]).includes(name))),
     outcome: () => {
       if (steps.opened() === 2) return wordsOfLetter();
-      const { averages: { kept, empty } } = derive(state());
-      return { kept: percent(kept[0]), empty: percent(empty[0]) };
+      const { firsts: { kept, empty } } = derive(state());
+      return { kept: percent(kept), empty: percent(empty) };
     },
   });
   /** Whether a question is open of which the memory kept is the answer. */
@@ -207,14 +211,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const tell = () => {
     guess.draw(model, isHidden(), aim);
     root.classList.toggle("win-meets", isMeeting());
-    if (isMeeting()) {
-      const { place, from } = letterMet();
-      meetings.draw(letterMet(), nextStarts(model, place, TIMES).starts.map((start) => start - from), !model.carries);
-    }
+    if (isMeeting()) cuts.draw(letterMet(), !model.carries);
+    else cuts.forget();
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
-    if (model.lines !== null) block.draw(model, guess.chosen());
+    if (model.lines !== null) {
+      block.draw(model, guess.chosen());
+      firsts.draw(model, isHidden());
+    }
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
     measured.replaceChildren(...["measured", model.lines !== null ? "measured_lines" : "measured_little", "measured_jumps", "measured_cuts"].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
@@ -234,7 +239,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const leadQuestion = element("span", {});
   const measured = element("div", { class: "win-title win-measured" });
   const memoryChoice = element("p", { class: "win-choice" }, element("span", {}, t("memory")), memories.node);
-  const reading = element("div", { class: "win-reading" }, text.node, block.node, guess.node, meetings.node);
+  const reading = element("div", { class: "win-reading" }, text.node, block.node, firsts.node, guess.node, cuts.node);
   const root = element(
     "div", { class: "d2lrnn-shape win" },
     element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
@@ -279,10 +284,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);
     for (const each of [text.node, place, next]) each.hidden = isLines;
-    for (const each of [block.node, memoryChoice]) each.hidden = !isLines;
+    for (const each of [block.node, firsts.node, memoryChoice]) each.hidden = !isLines;
     const goesOn = last !== null && k === last.k + 1 && cutOf(last) === cutOf(model) && !isHeld;
     place.textContent = placeWords(t, model);
     next.disabled = epoch.length === 0;
+    orders.node.setAttribute("aria-label", t(isLines ? "reading_line" : "reading"));
     for (const panel of [arrays, ...(isLines ? [] : [text])]) panel.draw(model);
     orders.draw(model.carries ? "sequential" : "random");
     memories.draw(model.memory);

@@ -177,16 +177,53 @@ export function meetingOf(network, { tokens, num_steps }, place) {
   return { from, letters, at, chances, average: mean(chances.slice(1)) };
 }
 
-/** Where the next `count` pieces begin that come to a place, in this epoch and those after it, and the seed of the epoch after these: { starts, seed }. */
-export function nextStarts(model, place, count) {
-  const { tokens, num_steps } = model;
-  const starts = [];
-  let { seed } = model;
-  while (starts.length < count) {
-    starts.push(...epochStarts(tokens.length, { ...model, seed }).flat().filter((start) => start < place && place <= start + num_steps));
-    seed = (seed + 1) % (CONTROLS.seed.max + 1);
+/** How likely a network that has read `before`, from an empty start, finds each letter after an index; what it is asked for is kept in a table. */
+function tableAfter({ reader, vocab }, before, tables) {
+  const table = tables.get(before) ?? { state: null, rows: [] };
+  tables.set(before, table);
+  return (index) => {
+    if (!table.rows[index]) {
+      if (table.state === null) {
+        reader.reset();
+        for (const each of encode(before, vocab)) reader.read(each);
+        table.state = reader.state;
+      }
+      reader.state = table.state;
+      table.rows[index] = Float32Array.from(reader.read(index));
+    }
+    return table.rows[index];
+  };
+}
+
+/** How likely the first right letter is, on average over all jumps of one reader that can be drawn, but those that go on by chance: { kept, empty }. */
+export function jumpsOf(network, { tokens, num_steps, sampling }) {
+  const text = tokens.join("");
+  const ids = encode(text, network.vocab);
+  const starts = Array.from({ length: text.length - num_steps }, (_, i) => i);
+  const together = sampling === "random" ? [starts]
+    : starts.slice(0, num_steps).map((offset) => starts.filter((start) => start % num_steps === offset).slice(0, adjoiningWindows(text.length, num_steps)));
+  const known = network.tables ?? new Map(); // of the text before: one that grows has many of its pieces
+  const tables = new Map([...known].filter(([before]) => text.includes(before)));
+  network.tables = tables;
+  const empty = tableAfter(network, "", tables);
+  const sums = { count: 0, kept: 0, empty: 0 };
+  for (const group of together) {
+    const pairs = new Map(); // each pair of letters is looked up once, however often it stands in the text: [a start, count]
+    for (const start of group) {
+      const pair = text.slice(start, start + 2);
+      pairs.set(pair, [start, (pairs.get(pair)?.[1] ?? 0) + 1]);
+    }
+    for (const from of group) {
+      const kept = tableAfter(network, text.slice(from, from + num_steps), tables);
+      const none = [from, from + num_steps].filter((start) => start <= group.at(-1)).map((start) => [start, -1]);
+      for (const [start, count] of [...pairs.values(), ...none]) {
+        sums.count += count;
+        sums.kept += count * kept(ids[start])[ids[start + 1]];
+        sums.empty += count * empty(ids[start])[ids[start + 1]];
+      }
+    }
   }
-  return { starts: starts.slice(0, count), seed };
+  return { kept: sums.kept / sums.count, empty: sums.empty / sums.count };
 }
 
 /** Whether the pieces can stand under one another as lines: those of one reader of a text, with a guess in each that can be tinted. */
@@ -203,16 +240,26 @@ function linesIn(network, model) {
 /** How surprised a network is by a letter to which it gave this chance, in bits. */
 export const surprise = (p) => -Math.log2(p);
 
-/**
- * The means over the lines from the second on, which have a memory to keep, one for each guess:
- * { count, kept, empty } in chances, and the same in `bits` of surprise; null if there is but one line.
- */
+/** The mean chances over the lines from the second on, which have a memory to keep, one for each guess: { kept, empty }; null if there is but one line. */
 export function averagesOf(lines) {
   const later = lines.slice(1);
   if (later.length === 0) return null;
-  const means = (name, scale) => lines[0][name].map((_, i) => mean(later.map((line) => scale(line[name][i]))));
-  const both = (scale) => ({ kept: means("kept", scale), empty: means("empty", scale) });
-  return { count: later.length, ...both((p) => p), bits: both(surprise) };
+  const means = (name) => lines[0][name].map((_, i) => mean(later.map((line) => line[name][i])));
+  return { kept: means("kept"), empty: means("empty") };
+}
+
+/** What is told of first guesses, { kept, empty }: the mean of these lines where the text goes on, else of all jumps, of which these lines are a few. */
+function firstsOf(network, model) {
+  const { lines, tokens, num_steps, sampling, carries } = model;
+  const averages = averagesOf(lines);
+  if (averages === null) return null;
+  if (carries) {
+    network.tables = null;
+    return { kept: averages.kept[0], empty: averages.empty[0] };
+  }
+  const key = [tokens.join(""), num_steps, sampling].join();
+  if (network.jumps?.key !== key) network.jumps = { key, firsts: jumpsOf(network, model) };
+  return network.jumps.firsts;
 }
 
 /** The line, from 1, that tells most: where a memory helps its first guess most, or after a jump misleads it most. */
@@ -232,11 +279,6 @@ const TELLING = 6; // points between two chances as they are shown: less says li
 
 /** Whether two chances, as they are shown, are far enough apart to speak of. */
 export const isApart = (a, b) => Math.abs(Math.round(100 * a) - Math.round(100 * b)) >= TELLING;
-
-const CLEAR = 3; // points, as they are shown, by which a memory must be worse on average
-
-/** Whether lines that jump show on average what jumps do: a memory kept makes the first guess worse. */
-export const misleads = ({ kept, empty, bits }) => Math.round(100 * empty[0]) - Math.round(100 * kept[0]) >= CLEAR && bits.kept[0] > bits.empty[0];
 
 /** What is the case: begin, on, jump, or a jump that by chance goes on; and whether the memory helps, or would: { move, effect }. */
 export function caseOf({ k, carries, epoch, num_steps, guess }) {
@@ -298,8 +340,9 @@ export function derive(state) {
   const isText = state.source === "story" || state.source === "own";
   const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
   if (isInLines(model)) {
-    const lines = linesIn(networkIn(state.weights), model);
-    return { ...model, lines, guess: lines[k], averages: averagesOf(lines) };
+    const network = networkIn(state.weights);
+    const lines = linesIn(network, model);
+    return { ...model, lines, guess: lines[k], firsts: firstsOf(network, { ...model, lines }) };
   }
   return { ...model, lines: null, guess: isText && epoch.length > 0 ? guessesIn(networkIn(state.weights), model, k) : null };
 }

@@ -1,7 +1,7 @@
 // The pieces of one reader as lines of tinted letters; those of several, or of numbers, in their text; a guess with two memories; the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, isApart, lineStarts, mean, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
+import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
 
 const LINE = { wide: 38, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -14,6 +14,32 @@ const rowClass = (row) => `win-row-${row}`;
 /** A text whose spaces carry a sign, drawn so that it keeps their width: a line may begin or end with one. */
 const visibleSpaces = (text) => text.split(/( )/).filter(Boolean).map((part) => (part === " " ? element("span", { class: "win-space" }, part) : part));
 const visibleToken = (token) => (token.length === 1 ? visibleCharacter(token) : token);
+
+const FAR = 6; // pixels, after which a hand is moving, and it is known where to
+
+/** `dragOn` for hands that may only want to scroll: what begins sideways moves something, and a tap does when it is over. `start(at)`, `move(at)`. */
+function dragAcross(node, { start = () => {}, move, signal }) {
+  let from = null;
+  let isSideways = null; // not known yet
+  dragOn(node, {
+    signal,
+    start: (at) => {
+      [from, isSideways] = [at.event, null];
+      start(at);
+    },
+    move: (at) => {
+      const [across, along] = ["clientX", "clientY"].map((axis) => Math.abs(at.event[axis] - from[axis]));
+      if (Math.max(across, along) > FAR) isSideways ??= across > along;
+      if (isSideways) move(at);
+    },
+  });
+  node.addEventListener("click", (event) => {
+    if (isSideways !== null) return;
+    const { left, width } = node.getBoundingClientRect();
+    start({ event });
+    move({ x: (event.clientX - left) / width, event });
+  }, { signal });
+}
 
 /**
  * The text in lines of equal cells; one window for each row, and above it the name of its reader.
@@ -282,12 +308,17 @@ export function placeWords(t, { tokens, epoch, k, num_steps, isLast, isText }) {
   return t(never > 0 ? "place_over" : "place", { k: k + 1, count: epoch.length, never, unit });
 }
 
+/** What a window is called: a line, where the pieces are shown as lines. */
+const unitOf = (t, { lines }) => t(lines === null ? "unit_piece" : "unit_line");
+
 /** Where the state of a row comes from, in words: of lines with the memory that is switched on, else as is usual with this order. */
-export function stateWords(t, { epoch, k, carries, num_steps, lines, memory }, row) {
-  if (k === 0) return t(carries ? "state_begin" : "state_random");
+export function stateWords(t, model, row) {
+  const { epoch, k, carries, num_steps, lines, memory } = model;
+  const piece = unitOf(t, model);
+  if (k === 0) return t(carries ? "state_begin" : "state_random", { piece });
   const isKept = lines === null ? carries : memory === "kept";
   const key = carries ? (isKept ? "carried" : "emptied") : isKept ? "jumped" : "torn";
-  return t(`state_${key}`, { previous: k, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
+  return t(`state_${key}`, { piece, previous: k, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
 }
 
 /** The arrays X and Y, a target under its input, and the state that each row starts from. */
@@ -328,10 +359,11 @@ export function arraysPanel({ t, signal }) {
     node.hidden = epoch.length === 0;
     if (node.hidden) return;
     const [one, many] = model.isText ? ["text_one", "text_many"] : ["numbers_one", "numbers_many"];
-    shape.textContent = [t("caption", { unit: t(one), units: t(many) }), ...(model.batch_size > 1 ? [t("caption_readers")] : [])].join(" ");
+    const piece = unitOf(t, model);
+    shape.textContent = [t("caption", { unit: t(one), units: t(many), piece }), ...(model.batch_size > 1 ? [t("caption_readers")] : [])].join(" ");
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
     rows.replaceChildren(...epoch[k].map((_, row) => {
-      const name = t(model.batch_size > 1 ? "row" : "row_alone", { reader: row + 1, k: k + 1 });
+      const name = t(model.batch_size > 1 ? "row" : "row_alone", { reader: row + 1, piece, k: k + 1 });
       return element("div", { class: rowClass(row) },
         element("p", { class: "win-row-head" }, element("span", { class: "win-name" }, name), element("span", { class: "win-state" }, stateWords(t, model, row))),
         element("table", { class: "win-table", "aria-label": name }, element(
@@ -346,20 +378,56 @@ export function arraysPanel({ t, signal }) {
 const SEEN = 12; // letters that are written out, with those of the memory
 const tail = (text, most) => (text.length <= most ? text : most < 2 ? "…" : `…${text.slice(1 - most)}`);
 
+/** A chance; while it is to be found (null), a "?" that switches its memory on. */
+function chanceOf({ t, memory, signal, onSwitch }) {
+  const node = element("b", { class: "win-chance" });
+  const ask = buttonControl({ label: t("unknown"), class: "d2lrnn-button win-unknown", "aria-label": t(`unknown_${memory}`), signal, onPress: () => onSwitch(memory) });
+  const set = (p) => {
+    if (p !== null) node.textContent = percent(p);
+    else if (!node.contains(ask)) node.replaceChildren(ask);
+  };
+  return { node, set };
+}
+
+/** The first guesses on average, with the memory kept and emptied. `draw(model, isHidden)`: whether the other memory is not told yet. */
+export function firstsPanel({ t, signal, onSwitch }) {
+  const title = element("p", { class: "win-firsts-title" });
+  const bars = Object.fromEntries(["kept", "empty"].map((memory) => {
+    const bar = element("span", { class: "win-chance-bar" });
+    const value = chanceOf({ t, memory, signal, onSwitch });
+    return [memory, { bar, value, node: element("div", { class: `win-first win-of-${memory}` }, element("span", { class: "win-guess-name" }, t(memory)),
+      element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar), value.node) }];
+  }));
+  const node = element("div", { class: "win-firsts" }, title, ...Object.values(bars).map((each) => each.node));
+  const draw = ({ firsts, carries, memory }, isHidden) => {
+    node.hidden = firsts === null;
+    if (node.hidden) return;
+    title.textContent = t(carries ? "firsts_on" : "firsts_jump");
+    for (const [name, { bar, value, node: row }] of Object.entries(bars)) {
+      const isUnknown = isHidden && name !== memory;
+      value.set(isUnknown ? null : firsts[name]);
+      bar.style.width = isUnknown ? "0" : `${(100 * firsts[name]).toFixed(2)}%`;
+      row.classList.toggle("win-strong", name === memory);
+    }
+  };
+  return { node, draw };
+}
+
 /**
  * A guess in a piece, with the memory kept and emptied: what was read, and how likely the right letter is. Where the pieces are no lines, all guesses
  * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on.
  * `draw(model, isHidden, at)`: whether the other memory is not told yet; a new piece begins with guess `at`.
  */
-export function guessPanel({ t, signal, onChoose, onAgain }) {
+export function guessPanel({ t, signal, onChoose, onAgain, onSwitch }) {
   const title = element("p", { class: "win-guess-title" });
   const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
-    const value = element("b", { class: "win-chance" });
+    const value = chanceOf({ t, memory: name, signal, onSwitch });
     const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar);
-    return [name, { seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, element("span", { class: "win-guess-name" }, t(name)), seen, track, value) }];
+    const label = element("span", { class: "win-guess-name" });
+    return [name, { label, seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, label, seen, track, value.node) }];
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
   const node = element("div", { class: "win-guesses" }, title, again, ...Object.values(lines).map((line) => line.node));
@@ -372,9 +440,18 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
   const columns = [];
   let told = ""; // the piece that was told last
 
+  const isNothingHidden = () => !isHidden || model.k === 0; // before the first line there is none, whatever is kept
+  /** What is told of a guess in the lines that is no rule: the first line; a memory that misleads where the text goes on, or helps after a jump. */
+  const exception = () => {
+    const { k, guess, carries } = model;
+    if (k === 0) return [t("guess_line_one")];
+    const [kept, empty] = [guess.kept[chosen], guess.empty[chosen]];
+    return isHidden || !isApart(kept, empty) || carries === kept > empty ? [] : [t(carries ? "guess_misleads" : "guess_helps")];
+  };
   const titleWords = () => {
-    if (model.lines !== null) return t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
-    return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
+    if (model.lines === null) return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
+    const words = t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
+    return [words, ...exception()].join(" ");
   };
   const write = () => {
     const { guess } = model;
@@ -386,9 +463,9 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
       const remembered = memory === "" || read.length >= SEEN ? "" : tail(memory, SEEN - read.length);
       const before = element("span", { class: "win-remembered" }, ...(name === "kept" ? visibleSpaces(remembered) : []));
       line.seen.replaceChildren(before, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(text[chosen + 1])));
-      const isUnknown = isHidden && name !== model.memory;
-      line.value.textContent = isUnknown ? t("unknown") : percent(guess[name][chosen]);
-      line.bar.style.width = isUnknown ? "0" : `${(100 * guess[name][chosen]).toFixed(2)}%`;
+      line.label.textContent = t(model.lines === null ? name : `memory_${name}`);
+      line.value.set(isNothingHidden() || name === model.memory ? guess[name][chosen] : null);
+      line.bar.style.width = `${(100 * guess[name][chosen]).toFixed(2)}%`; // of lines, it is not shown
       const other = name === "kept" ? "empty" : "kept";
       const isStrong = model.lines === null ? isTold && guess[name][chosen] > guess[other][chosen] : name === model.memory;
       line.node.classList.toggle("win-strong", isStrong);
@@ -432,7 +509,7 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
     write();
     onChoose();
   };
-  dragOn(letters, { signal, move: ({ x }) => choose(Math.floor(x * columns.length)) });
+  dragAcross(letters, { signal, move: ({ x }) => choose(Math.floor(x * columns.length)) });
   letters.addEventListener("keydown", (event) => {
     const places = { ArrowLeft: chosen - 1, ArrowDown: chosen - 1, ArrowRight: chosen + 1, ArrowUp: chosen + 1, Home: 0, End: columns.length - 1 };
     if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -446,15 +523,14 @@ export function guessPanel({ t, signal, onChoose, onAgain }) {
 
 const PAST = 4; // letters of a memory that stand before its line
 const MOST_BITS = 8; // of surprise, in the strongest tint: more looks the same
-const level = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
+const levelOf = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
 
 /**
  * The pieces as lines of letters, each tinted by how surprised the network is by it; before a line what it has in its memory. The first letter of a line is read, and the guess after the last belongs to a letter that is not in the line. `onChoose(k, guess)` hears of a letter.
  */
 export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
-  const memory = element("span", { class: "win-head-memory" });
-  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, memory, element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
+  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, element("span", { class: "win-head-memory" }, t("head_memory")), element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
   const node = element("div", { class: "win-block" }, heads, page);
   const rows = [];
   let model = null;
@@ -492,14 +568,13 @@ export function linesPanel({ t, signal, onChoose }) {
     lay();
     const { lines, memory: now } = model;
     node.classList.toggle("win-jumps", !model.carries);
-    memory.textContent = t(now === "kept" ? "head_memory" : "head_line");
     lines.forEach(({ memory: past, text, ...chances }, k) => {
       const row = rows[k];
       row.past.replaceChildren(...(now === "kept" ? visibleSpaces(past.slice(-PAST)) : []));
       row.given.replaceChildren(...visibleSpaces(text[0]));
       row.letters.forEach((letter, n) => {
         if (letter.textContent !== text[n + 1]) letter.replaceChildren(...visibleSpaces(text[n + 1]));
-        letter.style.setProperty("--win-level", level(surprise(chances[now][n])));
+        letter.style.setProperty("--win-level", levelOf(surprise(chances[now][n])));
       });
     });
     mark();
@@ -526,103 +601,103 @@ export function linesPanel({ t, signal, onChoose }) {
   return { node, draw };
 }
 
-// ---- one letter, met again and again ----
+// ---- one letter, and where its line may begin ----
 
 /**
- * A letter and those about it, once for each time that it is read: where its line begins, what has been read since, and how likely it is.
- * `draw({ letters, at, line, chances }, cuts, isFree)`: the cuts, and whether each of them can be dragged. `onAgain()` hears that other cuts are wanted.
+ * A letter and those before it; below each of these how likely the letter is where its line begins there, with an empty memory. One cut can be moved along.
+ * `draw({ letters, at, chances, average }, isAll)`: whether every beginning gets its turn. Else one does, and those before it stay in sight, paler.
+ * `onCut()` hears that the cut was moved, `forget()` puts it back.
  */
-export function meetingsPanel({ t, signal, onAgain }) {
-  const key = element("p", { class: "win-met-key", "aria-hidden": "true" },
-    element("span", {}, element("i", { class: "win-cut" }), t("cuts_cut")), element("span", {}, element("i", { class: "win-known" }), t("cuts_known")), element("span", { class: "win-met-drag" }, t("cuts_drag")));
-  const head = element("span", {});
-  const chance = element("span", {});
+export function cutsPanel({ t, signal, onCut }) {
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
-  const again = buttonControl({ label: t("again"), class: "d2lrnn-button", signal, onPress: onAgain });
-  const [ofThese, average] = [element("span", {}), element("b", { class: "win-chance" })];
-  const node = element("div", { class: "win-met" }, element("p", { class: "win-met-head" }, head, chance), key, page,
-    element("p", { class: "win-met-foot" }, again, ofThese, average));
+  const caption = element("p", { class: "win-met-caption" });
+  const node = element("div", { class: "win-met" },
+    element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), element("span", { "aria-hidden": "true" }, t("cuts_drag"))), page, caption);
+  const cutNode = element("i", { class: "win-cut" });
+  const mark = element("b", { class: "win-chance" });
+  const level = element("span", { class: "win-met-level", "aria-hidden": "true" }, mark, element("small", {}, t("cuts_average")));
   let met = null;
-  let cuts = [];
-  let isFree = false;
-  let given = "";
-  let chosen = 0;
-  let rows = [];
+  let isAll = false;
+  let cut = 0;
+  let columns = [];
+  const seen = new Set(); // the cuts that were tried
 
-  const makeRow = () => {
-    const letters = met.letters.map((letter, i) => element("span", { class: i === met.at ? "win-cell win-framed" : "win-met-letter" }, ...visibleSpaces(letter)));
-    const bar = element("span", { class: "win-chance-bar" });
-    const value = element("b", { class: "win-chance" });
-    const text = element("span", { class: "win-met-text" }, ...letters, element("i", { class: "win-cut" }));
-    text.style.setProperty("--win-columns", letters.length);
-    return { letters, text, bar, value, node: element("div", { class: "win-met-row", "aria-hidden": "true" }, text, element("span", { class: "win-chance-track" }, bar), value) };
+  /** How likely the letter is: on average, or with this cut. */
+  const chance = () => (isAll ? met.average : met.chances[cut]);
+  const lay = () => {
+    columns = met.letters.map((letter, i) => ({
+      letter: element("span", { class: i === met.at ? "win-cell win-framed" : "win-met-letter" }, ...visibleSpaces(letter)),
+      track: element("span", { class: "win-met-track" }), bar: element("i", {}), value: element("span", { class: "win-met-value" }),
+    }));
+    const chart = columns.slice(1, met.at);
+    for (const { track, bar } of chart) track.append(bar);
+    page.style.setProperty("--win-columns", columns.length);
+    for (const [i, { letter }] of columns.entries()) letter.style.gridColumn = i + 1;
+    for (const [i, { track, value }] of chart.entries()) track.style.gridColumn = value.style.gridColumn = i + 2;
+    page.replaceChildren(...columns.map(({ letter }) => letter), ...chart.flatMap(({ track, value }) => [track, value]), level, cutNode);
   };
   const write = () => {
-    rows.forEach(({ letters, text, bar, value, node: line }, row) => {
-      const p = met.chances[cuts[row]];
-      line.classList.toggle("win-met-chosen", row === chosen);
-      text.style.setProperty("--win-at", cuts[row]);
-      letters.forEach((letter, i) => letter.classList.toggle("win-known", i >= cuts[row] && i < met.at));
-      letters[met.at].style.setProperty("--win-level", level(surprise(p)));
-      bar.style.width = `${(100 * p).toFixed(2)}%`;
-      value.textContent = percent(p);
+    columns.forEach(({ letter, track, bar, value }, i) => {
+      if (i >= met.at) return;
+      const p = met.chances[i];
+      const isLit = isAll || i === cut;
+      letter.classList.toggle("win-known", i >= cut);
+      letter.classList.toggle("win-met-turn", isAll && i > 0);
+      track.classList.toggle("win-met-lit", isLit);
+      value.classList.toggle("win-met-chosen", i === cut);
+      bar.style.height = isLit || seen.has(i) ? `${(100 * p).toFixed(2)}%` : "0";
+      value.textContent = isLit || seen.has(i) ? percent(p).replace("%", "") : "";
     });
-    average.textContent = percent(mean(cuts.map((cut) => met.chances[cut])));
+    columns[met.at].letter.style.setProperty("--win-level", levelOf(surprise(chance())));
+    page.style.setProperty("--win-at", cut);
+    level.style.setProperty("--win-p", chance().toFixed(4));
+    level.style.setProperty("--win-from", isAll ? 1 : cut);
+    level.lastChild.hidden = !isAll;
+    mark.textContent = percent(chance());
     page.setAttribute("aria-valuemax", met.at - 1);
-    page.setAttribute("aria-valuenow", cuts[chosen]);
-    page.setAttribute("aria-valuetext", t("cut_told", {
-      n: chosen + 1, first: visibleCharacter(met.letters[cuts[chosen]]), letter: met.letters[met.at], p: percent(met.chances[cuts[chosen]]),
-    }));
+    page.setAttribute("aria-valuenow", cut);
+    page.setAttribute("aria-valuetext", t("cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(met.chances[cut]) }));
   };
-  const draw = (next, nextCuts, canMove) => {
-    [met, isFree] = [next, canMove];
-    if (String([isFree, nextCuts]) !== given) cuts = [...nextCuts];
-    given = String([isFree, nextCuts]);
-    if (rows.length === 0) {
-      rows = cuts.map(makeRow);
-      page.append(...rows.map((row) => row.node));
-    }
-    const { letters, at } = met;
-    head.textContent = t("cuts_head", { letter: letters[at], line: met.line, count: cuts.length });
-    chance.textContent = t("cuts_chance", { letter: letters[at] });
-    ofThese.textContent = t("cuts_average", { count: cuts.length });
-    page.setAttribute("aria-disabled", String(!isFree));
-    for (const each of [again, key.lastChild]) each.style.visibility = isFree ? "" : "hidden"; // their room stays
+  const draw = (given, isEach) => {
+    [met, isAll] = [given, isEach];
+    if (columns.length === 0) lay();
+    if (cut === 0) cut = met.at - 1;
+    for (const i of isAll ? met.letters.keys() : [cut]) seen.add(i);
+    caption.textContent = t("cuts_caption", { letter: met.letters[met.at] });
     write();
   };
-  const placeAt = (row, { clientX }) => {
-    const { left, width } = rows[row].text.getBoundingClientRect();
-    return ((clientX - left) / width) * met.letters.length;
-  };
-  const choose = (row, cut) => {
-    chosen = Math.min(rows.length - 1, Math.max(0, row));
-    if (isFree) cuts[chosen] = Math.min(met.at - 1, Math.max(1, cut));
+  const choose = (next) => {
+    const kept = Math.min(met.at - 1, Math.max(1, next));
+    if (kept === cut) return;
+    cut = kept;
+    seen.add(cut);
     write();
+    onCut();
   };
-  let held = { row: 0, shift: 0 };
-  dragOn(page, {
+  const letterAt = ({ clientX }) => {
+    const { left, width } = page.getBoundingClientRect();
+    return ((clientX - left) / width) * columns.length;
+  };
+  let shift = 0;
+  dragAcross(page, {
     signal,
-    start: ({ event }) => {
-      const row = rows.findIndex(({ node: line }) => line.contains(event.target));
-      if (!isFree || row < 0) return false;
-      // a letter is a place for the cut; from beside the letters it is moved as far as the hand
-      held = { row, shift: event.target.closest(".win-met-text") ? 0 : placeAt(row, event) - cuts[row] };
-      return true;
-    },
-    move: ({ event }) => choose(held.row, Math.round(placeAt(held.row, event) - held.shift)),
+    // who takes the cut itself moves it as far as the hand; else a letter is a place for it
+    start: ({ event }) => { shift = Math.abs(letterAt(event) - cut) < 0.5 && event.type !== "click" ? letterAt(event) - cut - 0.5 : 0; },
+    move: ({ event }) => choose(Math.floor(letterAt(event) - shift)),
   });
   page.addEventListener("keydown", (event) => {
-    const cut = cuts[chosen];
-    const places = {
-      ArrowLeft: [chosen, cut - 1], ArrowRight: [chosen, cut + 1], Home: [chosen, 1], End: [chosen, met.at - 1],
-      ArrowUp: [chosen - 1, cuts[chosen - 1]], ArrowDown: [chosen + 1, cuts[chosen + 1]],
-    };
+    const places = { ArrowLeft: cut - 1, ArrowDown: cut - 1, ArrowRight: cut + 1, ArrowUp: cut + 1, Home: 1, End: met.at - 1 };
     if (!Object.hasOwn(places, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const [row, next] = places[event.key];
-    if (row >= 0 && row < rows.length) choose(row, next);
+    choose(places[event.key]);
   }, { signal });
-  return { node, draw };
+  const forget = () => {
+    cut = 0;
+    seen.clear();
+  };
+  /** { first, p }: the letter that the line begins with, and the chance with this cut; of a cut that was not drawn yet, those of the first. */
+  const told = ({ letters, at, chances }) => ({ first: visibleCharacter(letters[cut || at - 1]), p: chances[cut || at - 1] });
+  return { node, draw, forget, told };
 }
 
 /** Choices side by side, of which one holds: { value: label }. `draw(value)` says which; `onChoose(value)` hears of a press. */
@@ -632,5 +707,6 @@ export function choicePanel({ name, choices, kind, signal, onChoose }) {
   const draw = (chosen) => {
     for (const [value, button] of buttons) button.setAttribute("aria-pressed", String(value === chosen));
   };
-  return { node, draw };
+  const focus = (chosen) => buttons.find(([value]) => value === chosen)[1].focus({ preventScroll: true });
+  return { node, draw, focus };
 }
