@@ -65,7 +65,7 @@ export function createStrips({ t, signal, onBack }) {
   let last = null; // what was drawn
 
   function write(letters) {
-    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 26.5) || undefined); // the numbers of a letter have room
+    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 24.5) || undefined); // no grip under 24 pixels
     const text = [letters.join(""), ...parts].join();
     if (text === written) return;
     if (written?.split(",")[0] !== letters.join("")) chosen = null;
@@ -91,13 +91,13 @@ export function createStrips({ t, signal, onBack }) {
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-guesses", guessed, part, "row_guess"),
       row("gates-text-row", tiles, part, "row_text"),
-      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_number", "left_key"),
+      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_number", "left_key", "left_percent"),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
     last = [model, { name, now, nameAt }];
-    const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, share, scale } = model;
+    const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, share: parts, scale } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
@@ -122,8 +122,9 @@ export function createStrips({ t, signal, onBack }) {
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
-      shares[i].textContent = i === at ? signed(model.added[at]).replace("0.", ".") : isLeft ? shareText(left[i - at], t) : "";
-      const bars = { number: cell[i], was: ownCell[i], share: share[i] };
+      const share = i === at ? signed(model.added[at]).replace("0.", ".") : isLeft ? shareText(left[i - at], t) : "";
+      shares[i].replaceChildren(...share.split(/(?=%)/).map((text) => (text === "%" ? element("span", { class: "gates-percent" }, text) : text)));
+      const bars = { number: cell[i], was: ownCell[i], share: parts[i] };
       for (const [bar, value] of Object.entries(bars)) node.style.setProperty(`--${bar}`, part(value));
       numbers[i].textContent = plain(cell[i], 1);
       numbers[i].classList.toggle("is-under", numbers[i].textContent.startsWith("−"));
