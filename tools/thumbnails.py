@@ -215,21 +215,21 @@ def _gates() -> Iterable[str]:
 
 
 def _clipping() -> Iterable[str]:
-    # The loss of one weight that multiplies the state at each of ten letters: a step over its valley, three into it.
+    # The loss of one weight that multiplies the state at each of ten letters: a step, and one that is cut.
     def at(weight: float) -> tuple[float, float]:
         return 6 + 196 * weight, 108 - 26 * (weight**10 - 1) ** 2 / 2
 
     yield _curve("M" + "L".join("{:.0f} {:.1f}".format(*at(k / 50)) for k in range(58)), stroke=SOFT, stroke_width=3)
-    (x, y), *landed = (at(weight) for weight in (1.13, 0.41, 1.03, 0.98))
-    (far, level), (wall, low), (bottom, lowest) = landed
-    yield _curve(
-        f"M{x:.0f} {y:.1f}Q{(x + far) / 2:.0f} -44 {far:.0f} {level:.1f}",
-        stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4", move="in", i=3,
-    )
-    yield _dot(far, level, 5, fill=BLUE, move="in", i=4)
-    down = f"M{x:.0f} {y:.1f}Q{wall + 4:.0f} 24 {wall:.0f} {low:.1f}"
-    yield _curve(down, stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
-    yield _dot(wall, low, 5.5, fill=GREEN, move="in", i=7)
+    (x, y), (far, level), (wall, low), (bottom, lowest) = (at(weight) for weight in (1.13, 0.41, 1.03, 0.98))
+    yield _curve(f"M{x:.0f} {y:.1f}H{far + 6:.0f}", stroke=BLUE, stroke_width=2.5, stroke_dasharray="6 4")
+    yield _curve(f"M{far:.0f} {y:.1f}l9 -5v10z", fill=BLUE, stroke=NONE)
+    for left, ground, paint, i in ((far, level, BLUE, 3), (wall, low, GREEN, 6)):
+        fall = f"M{left:.0f} {y:.1f}V{ground:.1f}"
+        yield _curve(fall, stroke=paint, stroke_dasharray="1 4", stroke_linecap="round", move="in", i=i)
+        yield _dot(left, ground, 5, fill=paint, move="in", i=i + 1)
+    yield _curve(f"M{x:.0f} {y:.1f}H{wall:.0f}", stroke=GREEN, stroke_width=5, move="draw", pathLength=1)
+    yield _curve(f"M{wall:.0f} {y:.1f}V13", stroke=GREEN, stroke_width=2.5)  # the limit
+    yield _dot(wall, 13, 6, fill=PAPER, stroke=GREEN, stroke_width=2.5)
     yield _dot(bottom, lowest, 6, fill=GREEN, move="in", i=9)
     yield _dot(x, y, 7)
 
