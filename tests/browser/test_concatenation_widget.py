@@ -810,6 +810,12 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".glue-code")).to_have_text(APART)
     assert shape.inner_text() == fresh
+    widget = show(page, tmp_path, Concatenation(glued=True, swapped=True))  # as the last question finds it
+    widget.locator(".d2lrnn-step-title").last.click()
+    answers.nth(1).click()
+    expect(marked).to_have_count(3)
+    widget.get_by_role("button", name="Reset").click()
+    expect(marked).to_have_count(0)
 
 
 REASONS = {

@@ -196,12 +196,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // A wrong answer to the last question is tried: the tables stay as they are, and its number may be added to every result.
   let trial = null; // { of, added }
   const setOfResults = ({ glued, swapped, memory_first, ...rest }) => [glued, swapped, memory_first, ...[...SIZES, "seed"].map((name) => rest[name])].join();
+  const leaveTrial = () => {
+    trial = null;
+    queueMicrotask(() => trial === null && model.added !== undefined && draw(derive(state()))); // also where nothing else changes
+  };
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
-      trial = null;
       commit(values);
-      queueMicrotask(() => trial === null && model.added !== undefined && draw(derive(state())));
+      leaveTrial();
     },
     outcome: (i, j) => {
       const isTried = i === SPEC.steps.length - 1 && j !== SPEC.steps[i].right;
@@ -224,6 +227,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   onReset(() => {
     hovered = null;
+    leaveTrial();
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },

@@ -19,7 +19,7 @@ const RESULT_CAPTION = 94; // and those below the result
 const ROOMY = 240; // px between result and H, where all words have room
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
-const TOUCH = 18; // px from its partner a block is apart
+const TOUCH = 18; // px: farther from its partner a block is apart
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
@@ -308,8 +308,8 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
         "aria-label": t("cell", { row: i + 1, column: j + 1, value: written(value.sum) }), onPress: () => onSelect({ row: i, column: j }),
       });
       let isOver = false;
-      node.addEventListener("pointermove", ({ pointerType, movementX, movementY }) => { // a mouse that comes to it, and not the other way round
-        if (isOver || pointerType !== "mouse" || (movementX === 0 && movementY === 0)) return;
+      node.addEventListener("pointermove", ({ pointerType }) => { // a mouse that comes to it, and not the other way round
+        if (isOver || pointerType !== "mouse") return;
         isOver = true;
         onHover([i, j]);
       }, { signal: ends.signal });
