@@ -428,12 +428,16 @@ def test_another_unit_has_gates_of_its_own(opened: tuple[Page, Record], widget: 
     expect(widget.locator(".gates-fader.is-held")).to_have_count(0)
     widget.locator(".gates-pair button").first.click()
     says(widget, gates=[-1.0] * 8 + [1.0])  # as the reader left it
-    widget.locator(".gates-pair button").last.click()
-    says(widget, unit=16)
-    widget.get_by_role("button", name="Reset").click()
-    widget.locator(".gates-pair button").last.click()
-    widget.locator(".gates-pair button").first.click()
-    says(widget)
+    for name in ("As learned", "Reset"):
+        widget.locator(".gates-pair button").last.click()
+        drag_gate(opened[0], widget, 8, 0)
+        says(widget, unit=16, gates=[-1.0] * 8 + [0.0])
+        widget.locator(".gates-pair button").first.click()
+        gate(widget).press("Home")
+        button(widget, name).click()
+        widget.locator(".gates-pair button").last.click()
+        says(widget, unit=16)  # all units are as learned again
+        widget.locator(".gates-pair button").first.click()
 
 
 def test_a_pair_of_units_is_in_sight_and_shows_the_same_letter(widget: Locator) -> None:
