@@ -35,7 +35,7 @@ function partsOf(letters, room) {
 }
 
 /** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
-export const brief = (gate, digits = 2) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(digits).replace(/^0/, ""));
+export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
 
 /** Where it is told what is left: at the next space, or else at the end. */
 export function fateOf(letters, at) {
