@@ -172,6 +172,8 @@ def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_
     move(page, widget, BALL, -0.5)  # onto the plateau
     expect(ball).to_have_attribute("aria-valuenow", "0.45")
     expect(now(widget)).to_have_text(Clipping(start=0.45, clip=0.5).static_sentence())
+    over = "(text) => text.compareDocumentPosition(document.querySelector('.clip-handle-ball'))"
+    assert widget.locator(".clip-count").evaluate(over) == 2, "the ball's halo covers no words"
     for by, end in ((-2, "0"), (2, "1.14")):
         move(page, widget, BALL, by)
         expect(ball).to_have_attribute("aria-valuenow", end)
@@ -624,11 +626,15 @@ def test_the_opening_motion_takes_step_after_step(opened: tuple[Page, Record], t
     page.emulate_media(reduced_motion="no-preference")
     page.add_init_script("""addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
         (window.counts ??= new Set()).add(document.querySelectorAll('.clip-landed-clipped').length);
+        document.querySelectorAll('.clip-count').forEach((text) => (window.told ??= new Set()).add(text.textContent));
     }).observe(document, { subtree: true, childList: true }))""")
     widget = show(page, tmp_path, Clipping(clip=0.5, clips=True))
     page.wait_for_function("window.counts.size > 6")
     expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count(10)
     expect(now(widget)).to_have_text(Clipping(clip=0.5).static_sentence())
+    widget.locator(".clip-key").first.click()  # after its first step this ball is not seen to move
+    expect(widget.locator(".clip-count")).to_have_text("after 10 steps")
+    assert page.evaluate("[...window.told]") == ["after 10 steps"]
 
 
 def test_an_answer_stays_while_the_plane_is_changed(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -141,7 +141,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
         if (many === STEPS) show.stop();
       };
       frame(0);
-      if (moves <= 1) return;
       show.run(frame);
     });
   }

@@ -352,21 +352,23 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       const lists = all.map((words) => {
         const needs = words.length * LETTER * size;
         const most = x(isLeft ? start : 1.03) - needs; // clear of the wall
-        return placesOf(needs, most).map(([from, baseline]) => ({ words, baseline, most, from, to: from + needs, top: baseline - size, bottom: baseline + 4 }));
+        return placesOf(needs, most).map(([from, baseline, anchor = "start"]) => ({ words, baseline, anchor, most, from, to: from + needs, top: baseline - size, bottom: baseline + 4 }));
       });
       const found = lists[0]?.flatMap((_, k) => lists.map((list) => list[k])).find((one) => one.from >= 4 && one.from <= one.most && !taken.some((other) => meets(one, other)));
       text.textContent = found?.words ?? "";
-      text.setAttribute("x", number(found?.from ?? 0));
+      text.setAttribute("text-anchor", found?.anchor ?? "start");
+      text.setAttribute("x", number(found?.[found.anchor === "end" ? "to" : "from"] ?? 0));
       text.setAttribute("y", number(found?.baseline ?? 0));
       if (found) taken.push(found);
     };
     const wordings = (kind, digits) => [kind, "step_short"].map((key) => t(key, { size: digits, rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) }));
-    put(limitText, clips ? wordings("limit_is", clip) : [t("limit_off")], (needs, most) => [[Math.min(most, left - 28 - needs), top + 5], [left + 28, top + 5], [within(left - needs / 2, most, 4), top - 26]]);
+    put(limitText, clips ? wordings("limit_is", clip) : [t("limit_off")], (needs, most) =>
+      [[Math.min(most, left - 28 - needs), top + 5, "end"], [left + 28, top + 5], [within(left - needs / 2, most, 4), top - 26]]);
     const row = top + LIFT - 10;
     const slopeWords = slope === 0 ? [] : slope < 1e-4 ? [t("slope_there", { slope: slopeIn(slope) })] : wordings("slope_is", slopeIn(slope));
     put(slopeText, slopeWords, (needs, most) => {
       const inner = isLeft ? Math.max(tip, left) + 12 : x(start) - needs / 2;
-      return [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row], [4, row], [inner, row], ...[26, 44].map((lift) => [within(inner, most, 4), top - lift])];
+      return [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row, "end"], [4, row], [inner, row], ...[26, 44].map((lift) => [within(inner, most, 4), top - lift])];
     });
   }
 
