@@ -61,7 +61,8 @@ FACTS = """() => {
     heard: texts(".trunc-heard"), unheard: texts(".trunc-unheard"), guessed: texts(".trunc-guessed"),
     rows: all(".trunc-all .trunc-kept").map((one) => one.getBBox()).map(({ x, y, width }) => [x, x + width, y]),
     lines: places(".trunc-line-cut:not([hidden])"), scissors: places(".trunc-scissors"),
-    stops: places(".trunc-stop"), keptBack: texts(".trunc-kept-back"), dots: places(".trunc-dots > .trunc-is-kept"),
+    stops: places(".trunc-stop"), grip: texts(".trunc-grip > b"),
+    keptBack: texts(".trunc-kept-back"), dots: places(".trunc-dots > .trunc-is-kept"),
     bracket: all(".trunc-bracket").map((one) => one.getBoundingClientRect())
       .flatMap(({ left, right }) => [left, right]).map((x) => (x - line.left) / line.width * 12),
   };
@@ -77,19 +78,19 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     assert shown["kept"] == [f"{share} teaches"]
     assert f"All 12 guesses: on average {mean} of an error teaches." in shown["more"][0]
     gets = f"Each letter gets {1 - python.factor:.0%} of what arrives and passes on {python.factor:.0%}"
-    assert shown["fading"] == [f"{gets}. Real errors fade less evenly."]
+    assert shown["fading"] == [f"{gets}. Real errors fade less evenly. Tap another letter."]
     assert shown["memory"] == [f"Each letter passes on {python.factor:.0%}"]
-    assert shown["keptBack"] == [f"kept for the way back: {python.tau}"]
+    assert shown["keptBack"] == [f"states kept for the way back: {python.tau}"]
     begin = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
     assert shown["bracket"] == pytest.approx([max(-3, begin), begin + python.tau], abs=0.1)
-    kept = [letter + 0.5 for letter in range(max(0, begin), begin + python.tau)]
+    kept = [letter + 0.5 for letter in range(max(-3, begin), begin + python.tau)]
     assert shown["dots"] == pytest.approx(kept, abs=0.05)
     steps = 12 if python.way == "windows" else 12 * python.tau
     assert shown["work"][0] == f"Work: {steps} steps back"
     part = python.open_part if place in OPENS else None
     if part is not None:
         first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%"
-        assert shown["takes"][OPENS[place]] == f"\u201c(\u201d gets {first}"
+        assert shown["takes"][3 + OPENS[place]] == f"\u201c(\u201d gets {first}"
     for kind, is_shown in (("heard", part), ("unheard", part == 0)):  # of the guess that needs it
         assert shown[kind] == (["("] if is_shown else [])
     # A row of each guess ends at its letter, and is blue back to its cut.
@@ -99,6 +100,7 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     assert len(levels) == 12 and levels == sorted(levels)
     assert shown["lines"] == pytest.approx(lines(python, place), abs=0.05)
     assert shown["scissors"] == pytest.approx([12 - python.tau], abs=0.05)  # whichever guess is chosen
+    assert shown["grip"] == [str(python.tau)]  # the number that is chosen
     assert shown["stops"] == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
     assert shown["guessed"] == [[*"b)\u2423(at\u2423noon)"][place]]
 
@@ -269,7 +271,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     assert middles(asks) == pytest.approx([left + 12.5 * letter], abs=1)
     takes = widget.locator(".trunc-taken > span")
     shares = ["7%", "8%", "10%", "13%", "16%", "20%"]
-    expect(takes).to_have_text([*4 * [""], "\u201c(\u201d gets 0%", "", *shares, "same weights"])
+    expect(takes).to_have_text([*7 * [""], "\u201c(\u201d gets 0%", "", *shares, "same weights"])
     expect(widget.locator(".trunc-before > span")).to_have_text([*"de␣"])  # each of them has its letter
     line = widget.locator(".trunc-letters").bounding_box()
     page.mouse.click(line["x"] + 7 / 12 * line["width"] + 2, line["y"] + 20)  # beside a cut it is a letter, too
@@ -297,8 +299,10 @@ def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record
     told = (
         ({}, [0, 7, 8, 10, 13, 16, 20]),
         ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
-        ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 12, 25, 50]),  # not more than 100% together
-        ({"factor": 0.95}, [0, 4, 4, 4, 4, 5, 5]),  # the 26% that teach
+        ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),  # each is rounded for itself
+        ({"factor": 0.95}, [0, 4, 4, 4, 5, 5, 5]),
+        ({"way": "losses", "letter": 4}, [7, 8, 10, 13, 16, 20]),  # two before the line
+        ({"way": "losses", "letter": 3}, [7, 8, 10, 13, 16, 20]),  # no room for a name
         ({"letter": 2}, [16, 20]),
         ({"letter": 5}, [8, 10, 13, 16, 20]),
     )
@@ -311,7 +315,10 @@ def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record
         seen = sweep(page, [settings for settings, _ in told], look)
         for (settings, shares), parts in zip(told, seen, strict=True):
             texts = [text for text, *_ in parts]
-            assert texts[0] == ("gets" if settings.get("letter") == 5 else "\u201c(\u201d gets")
+            if settings.get("letter") == 3:
+                texts = ["", *texts]
+            else:
+                assert texts[0] == ("gets" if settings.get("letter") in (4, 5) else "\u201c(\u201d gets")
             assert [float(text.rstrip("%")) for text in texts[1:]] == shares
             assert texts[-1].endswith("%") and all(text.endswith("%") == (width == 760) for text in texts[2:-1])
             assert all(one[2] <= other[1] for one, other in pairwise(parts)), (width, settings)
@@ -393,7 +400,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
             (
                 "still 0%",
                 "No. 4.2%: no cut is between the brackets now, but the error fades on the way. "
-                "The price: 12 letters are kept for the way back, not 6.",
+                "The price: 12 states are kept for the way back, not 6.",
             ),
             (
                 "almost nothing",
@@ -432,6 +439,8 @@ def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_pat
     widget.get_by_role("button", name="yes", exact=True).click()
     expect(weights).to_have_text("same weights")
     expect(read).to_have_text("still remembered")
+    for part in (".trunc-dots", ".trunc-bracket", ".trunc-kept-back"):  # beside it they would be too much
+        expect(widget.locator(part)).to_be_hidden()
     for width in (1000, 320):
         page.set_viewport_size({"width": width, "height": 900})
         left, letter = grid(widget)
@@ -459,12 +468,24 @@ def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_pat
     expect(weights).to_be_hidden()
 
 
-def test_the_cut_of_the_guess_has_scissors_of_its_own(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """Where the handle is at another of the same cuts."""
+def test_no_other_number_stands_over_the_cut_of_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """Where the handle is at another of the same cuts; and the line of the cut begins below the track."""
     page, _ = opened
     show(page, tmp_path, Truncation())
-    sign = "() => getComputedStyle(document.querySelector('.trunc-own'), '::before').content[1]"
-    assert sweep(page, [{"letter": 12}, {"letter": 7}, {"letter": 6}, {"letter": 2}], sign) == ["o", "o", "✂", "✂"]
+    look = f"""() => [
+      [...document.querySelectorAll(".trunc-stop")]
+        .filter((one) => getComputedStyle(one).visibility === "hidden").map((one) => one.textContent),
+      ({BOX})(".trunc-rail").bottom - ({BOX})(".trunc-own").top,
+      ({BOX})(".trunc-rail > .trunc-name").bottom - ({BOX})(".trunc-rail").bottom,
+    ]"""
+    told = (({}, []), ({"letter": 7}, []), ({"letter": 6}, ["12"]), ({"tau": 3, "letter": 8}, ["6"]))
+    for width in (1000, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for (settings, hidden), seen in zip(told, sweep(page, [settings for settings, _ in told], look), strict=True):
+            assert seen[0] == hidden, (width, settings)
+            assert hidden == [] or seen[1] <= 0.5, (width, settings)
+        ((*_, edge, name),) = sweep(page, [{"way": "losses", "letter": 3}], look)
+        assert edge <= 0.5 and name < 0, width  # nor does it cross "go back"
 
 
 def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -479,10 +500,22 @@ def test_the_word_at_the_handle_covers_no_place(opened: tuple[Page, Record], tmp
     for width in (1000, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
         seen = sweep(page, states, look)
+        sweep(page, [{"tau": 12}], "() => 0")
+        name, grip = (widget.locator(part).bounding_box() for part in (".trunc-rail > .trunc-name", ".trunc-grip"))
+        assert name["x"] + name["width"] < grip["x"], width  # nor does the handle cover the word of its track
         assert all(words for words, _ in seen[:12]), width
         for state, (words, places) in zip(states, seen, strict=True):
             for left, right in words:
                 assert places and all(b < left or right < a for a, b in places), (width, state)
+    word = widget.locator(".trunc-drag")
+    sweep(page, [{}], "() => 0")
+    expect(word).to_be_visible()
+    x, y = middles(scissors(widget))[0], scissors(widget).bounding_box()["y"] + 10
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 8, y)  # not far enough for another cut, and the handle comes nearer
+    expect(word).to_be_hidden()
+    page.mouse.up()
 
 
 def test_controls_stay_whatever_the_words_are(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -569,6 +602,12 @@ def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_
     page, _ = opened
     widget = show(page, tmp_path, Truncation(way="losses", letter=3))
     expect(widget.locator(".trunc-sum-kept")).to_have_text("74% teaches; cut at the left edge")
+    expect(widget.locator(".trunc-taken > span")).to_have_text(
+        ["7%", "8%", "10%", "13%", "16%", "20%", *9 * [""], "same weights"]
+    )
+    expect(widget.locator(".trunc-is-kept")).to_have_count(6)  # as the bracket says, and each at its letter
+    dots = middles(widget.locator(".trunc-dots > span"))
+    assert dots[:3] == pytest.approx(middles(widget.locator(".trunc-before > span")), abs=1)
     expect(cuts(widget)).to_have_count(1)
     expect(widget.locator(".trunc-whole")).to_have_css("mask-image", "none")  # all that is used is in sight
     left, letter = grid(widget)
@@ -584,10 +623,14 @@ def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path)
         ends.append(abs(end - memory["y"]) < 2)
     assert ends == [True, True]
     expect(widget.locator(".trunc-reading > .trunc-name")).to_have_text("memory")
-    for width in (1000, 760, 320):  # the name of what it stops is on its first letter
+    name = f"() => [({BOX})('.trunc-error')].map(({{ left, right, width, height }}) => [left, right, width > height])"
+    for width in (1000, 760, 320):  # the name of what it stops stands in what teaches, if there is room
         page.set_viewport_size({"width": width, "height": 900})
-        name, (left, letter) = widget.locator(".trunc-error").bounding_box(), grid(widget)
-        assert left + 11 * letter < name["x"] and name["x"] + name["width"] < left + 12 * letter
+        left, letter = grid(widget)
+        for reach, seen in zip((6, 2, 1), sweep(page, [{"tau": tau} for tau in (6, 2, 1)], name), strict=True):
+            ((begin, end, is_upright),) = seen
+            assert is_upright or (width, reach) == (320, 1), (width, reach)
+            assert not is_upright or (left + (12 - reach) * letter < begin and end < left + 12 * letter), (width, reach)
 
 
 def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, canTeach, derive, isTaught, nearestTau, openPart, partAt, percent, percentKept, wholePercents } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, canTeach, derive, isTaught, nearestTau, openPart, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -162,16 +162,4 @@ test("whatever the controls are set to, no number is lost", () => {
 test("shares have as many places as they need", () => {
   assert.deepEqual([0.5, 0.0996, 0.097, 0.0312, 0.003, 0.0004, 1e-7].map(percent), ["50%", "10%", "9.7%", "3.1%", "0.3%", "0.04%", "<0.01%"]);
   assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004, 1e-7].map(percentKept), ["50%", "90%", "96.9%", "99.96%", ">99.99%"]);
-});
-
-test("whole percents make what is said of their sum, and a larger share is never a smaller number", () => {
-  for (const factor of [0.5, 0.6, 0.8, 0.9, 0.95]) for (let reach = 1; reach <= NUM_LETTERS; reach += 1) {
-    const whole = wholePercents(Array.from({ length: reach }, (_, lag) => partAt(factor, lag)));
-    const said = parseFloat(percentKept(factor ** reach).replace(">", ""));
-    assert.ok(Math.abs(whole.reduce((sum, value) => sum + value, 0) - said) <= 0.5, `${factor} ${reach}: ${whole} ${said}`);
-    whole.forEach((value, lag) => {
-      assert.ok(Math.abs(value - 100 * partAt(factor, lag)) < 1 && (lag === 0 || value <= whole[lag - 1]));
-    });
-  }
-  assert.deepEqual(wholePercents([0.05, 0.0475, 0.045125, 0.04286875, 0.0407253125, 0.038689046875]), [5, 5, 4, 4, 4, 4]);
 });

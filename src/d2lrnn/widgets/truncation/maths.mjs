@@ -53,17 +53,6 @@ export function percent(share) {
   return value < 0.005 ? "<0.01%" : `${value.toFixed(placesOf(value))}%`;
 }
 
-/** Shares in whole percent that together make what their sum is said to be: the largest rests are rounded up. */
-export function wholePercents(shares) {
-  const exact = shares.map((share) => 100 * share);
-  const whole = exact.map(Math.floor);
-  const add = (values) => values.reduce((sum, value) => sum + value, 0);
-  const numUp = 100 - Math.round(100 - add(exact)) - add(whole);
-  const byRest = exact.map((value, i) => [value - whole[i], i]).sort(([a], [b]) => b - a);
-  for (const [, i] of byRest.slice(0, numUp)) whole[i] += 1;
-  return whole;
-}
-
 /** What gets through where that share is cut off, with as many places: the two make 100. */
 export function percentKept(lost) {
   const value = 100 * lost;

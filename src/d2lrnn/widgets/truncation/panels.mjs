@@ -1,7 +1,7 @@
 // A line of text: memory goes on over it, the error of the chosen guess comes back up to a cut; in rows, the errors of all.
 import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, isTaught, nearestTau, openPart, partAt, percent, percentKept, wholePercents } from "./maths.mjs";
+import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, isTaught, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
 
 const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the error takes over a letter
@@ -31,6 +31,7 @@ function band({ factor, from, right, left, level, height }) {
 const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
 
 const PLACES = Array.from({ length: LEFT_SHOWN + NUM_LETTERS }, (_, i) => i - LEFT_SHOWN);
+const inSight = (letters) => `${((100 * letters) / PLACES.length).toFixed(3)}%`;
 /** The cuts in sight that all guesses share. */
 const fences = ({ way, tau }) => PLACES.filter((place) => way === "windows" && place >= FARTHEST && (NUM_LETTERS - place) % tau === 0);
 
@@ -71,7 +72,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const stream = element("div", { class: "trunc-stream", "aria-hidden": "true" }, svg("svg", box(1), cut), runs, svg("svg", box(1), chevrons));
   const error = element("span", { class: "trunc-error", "aria-hidden": "true" }, t("error"));
   // memory, a state after each letter, which no cut stops; those of the way back are kept
-  const dots = cells.map(() => element("span"));
+  const dots = PLACES.map(() => element("span"));
   const read = element("span", { class: "trunc-read", hidden: true }, element("span"));
   [read.style.left, read.style.width] = [at(OPENS[LONG] + 0.5), at(LONG + 1.5 - OPENS[LONG])];
   const reading = element(
@@ -80,9 +81,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const bracket = element("span", { class: "trunc-bracket" });
   const keptBack = element("span", { class: "trunc-kept-back" });
   const needed = element("div", { class: "trunc-needs" }, bracket, keptBack);
-  const takes = cells.map(() => element("span"));
+  const takes = PLACES.map(() => element("span"));
   const weights = element("span", { class: "trunc-weights", hidden: true }, element("span", {}, t("weights")));
-  [weights.style.left, weights.style.width] = [at(SHORT + 2), at(OPENS[LONG] - SHORT - 1.5)]; // from one pair to the other
+  [weights.style.left, weights.style.width] = [inSight(LEFT_SHOWN + SHORT + 2), inSight(OPENS[LONG] - SHORT - 1.5)]; // from one pair to the other
   const taken = element("div", { class: "trunc-taken", "aria-hidden": "true" }, ...takes, weights);
   const asks = element("span", { class: "trunc-asks", "aria-hidden": "true" }, "?");
   const [share, word, rest] = [element("b"), element("span"), element("b")];
@@ -95,7 +96,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   stops.forEach((stop, i) => { stop.style.left = at(STOPS[i]); });
   const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, name, ...stops);
   const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
-  const grip = element("span", { class: "trunc-grip" }, element("span", {}, "✂\uFE0E"));
+  const grip = element("span", { class: "trunc-grip", "aria-hidden": "true" }, element("span", {}, "✂\uFE0E"), element("b"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
   const node = element("div", { class: "trunc-line" }, rail, sum, stream, reading, needed, letters, taken, ...lines, error, asks, drag, scissors);
 
@@ -115,7 +116,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     },
     move: ({ event }) => {
       if (held) {
-        [held.x, isDragged] = [along(event), true];
+        [held.x, isDragged, drag.hidden] = [along(event), true, true];
         onTau(nearestTau(wished()));
         follow();
       } else choose(along(event));
@@ -160,7 +161,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const past = `inset(-20% ${(100 * ahead) / whole}% -20% ${100 - (100 * ahead) / whole}%)`;
     runs.animate([{ clipPath: past }, { clipPath: `inset(-20% ${(100 * ahead) / whole}% -20% 0)` }], { duration: PACE * (whole - ahead) });
     takes.forEach((take, i) => {
-      const lag = chosen - i;
+      const lag = chosen - PLACES[i];
       if (lag < 0 || lag >= reaches[chosen]) return;
       take.animate([{ opacity: 0, translate: "0 -40%" }, {}], { duration: 3 * PACE, delay: PACE * (lag + 0.5), fill: "backwards", easing: "ease-in" });
     });
@@ -189,29 +190,29 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const whole = { factor, from: chosen + 1, level: 0.5, height: 1 };
     kept.setAttribute("d", band({ ...whole, right: chosen + 1, left: edge }));
     cut.setAttribute("d", band({ ...whole, right: edge, left: -LEFT_SHOWN }));
-    chevrons.setAttribute("d", PLACES.map((place) => (place < chosen ? `M${place + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
-    error.style.left = at(chosen + 0.55); // where the error is thickest
+    chevrons.setAttribute("d", PLACES.map((place) => (place < chosen - 1 ? `M${place + 1.3} 0l-0.3 0.5l0.3 0.5` : "")).join(""));
+    error.style.left = at(chosen + 1); // where the error is thickest
+    error.classList.toggle("trunc-tight", reaches[chosen] === 1); // the word may be wider
     // what the way back needs: of a window all, for its later guesses
     const begin = Math.max(-LEFT_SHOWN, start);
     dots.forEach((dot, i) => {
-      const isKept = i >= start && i < start + tau;
-      dot.classList.toggle("trunc-is-kept", isKept);
-      dot.classList.toggle("trunc-covered", seen.isRead && i > OPENS[LONG] && !isKept); // it would stand behind a word
+      dot.classList.toggle("trunc-is-kept", PLACES[i] >= start && PLACES[i] < start + tau);
     });
+    node.classList.toggle("trunc-reads", seen.isRead); // of what is kept it says nothing
     [bracket.style.left, bracket.style.width] = [at(begin), at(start + tau - begin)];
     bracket.classList.toggle("trunc-open", begin > start);
     keptBack.style.setProperty("--trunc-middle", at((begin + start + tau) / 2));
     keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
-    const parts = cells.map((cell, i) => (i < start || i > chosen ? 0 : partAt(factor, chosen - i)));
-    const first = opener ?? parts.findIndex((part) => part >= 0.01); // less is left out
-    const isWhole = (i) => i !== opener && i >= first;
-    const wholes = wholePercents(parts.map((part, i) => (isWhole(i) ? part : 0)));
+    const parts = PLACES.map((place) => (place < start || place > chosen ? 0 : partAt(factor, chosen - place)));
+    const first = opener ?? PLACES[parts.findIndex((part) => part >= 0.01)]; // less is left out
     takes.forEach((take, i) => {
-      const isNeeded = i === opener;
-      const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(wholes[i]);
-      const name = i === first ? [element("span", {}, t(isPair ? "opener_gets" : "gets")), " "] : [];
-      take.replaceChildren(...(isNeeded || (i >= first && parts[i] > 0) ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
-      const kinds = { first: i === first, needed: isNeeded, always: isNeeded || i === chosen, none: isNeeded && parts[i] === 0 };
+      const place = PLACES[i];
+      const isNeeded = place === opener;
+      const isFirst = place === first && i > 0; // left of all there is no room for the name
+      const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(Math.round(100 * parts[i]));
+      const name = isFirst ? [element("span", {}, t(isPair ? "opener_gets" : "gets")), " "] : [];
+      take.replaceChildren(...(isNeeded || (place >= first && parts[i] > 0) ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
+      const kinds = { first: isFirst, needed: isNeeded, always: isNeeded || place === chosen, none: isNeeded && parts[i] === 0 };
       for (const [kind, isOf] of Object.entries(kinds)) take.classList.toggle(`trunc-${kind}`, isOf);
     });
     read.hidden = !seen.isRead;
@@ -236,6 +237,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
     });
     scissors.style.left = at(handle);
+    grip.lastChild.textContent = tau;
+    stops.forEach((stop, i) => stop.classList.toggle("trunc-at-cut", STOPS[i] === start && start !== handle)); // it is not that number's
     name.textContent = t(`rail_${model.way}`);
     follow();
     if (isNew && held === null) send();
