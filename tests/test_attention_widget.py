@@ -113,7 +113,7 @@ def test_the_sentence_says_what_is_guessed_with_a_letter_replaced() -> None:
     assert said(0) == "Attention\u2019s bars reach 10 letters, the RNN\u2019s 8. Press the\u00a0q to erase it."
     assert Attention(text=FAR).static_sentence().endswith("Press the\u00a0d to erase it.")
     assert Attention(text=FAR, letter=4).static_sentence() == (
-        "Without the\u00a0d, attention guesses e too, as the RNN does."
+        "Without the\u00a0d, attention\u2019s guess changes: both guess e."
     )
     assert said(6) == "Without the\u00a0q, attention guesses e, the RNN still k."
     assert said(5) == "Without that space, both still guess k."
@@ -164,12 +164,25 @@ def test_of_networks_of_equal_size_the_rnn_guesses_better(make: ModuleType) -> N
     assert stored["perplexities"][1] < stored["perplexities"][0]
 
 
+def test_this_attention_reaches_less_far_than_the_rnn_and_guesses_worse() -> None:
+    """What step 3 tells: on all pieces of 16 letters of new text, and the letter after each."""
+    rows = torch.as_tensor(d.load_text().heldout_ids).unfold(0, 17, 1)
+    perplexities, right = [], []
+    for name in ("attention", "trained"):
+        with torch.no_grad():
+            logits = d.load_pretrained(name).model(rows[:, :16])[0][:, -1]
+        perplexities.append(torch.nn.functional.cross_entropy(logits, rows[:, 16]).exp().item())
+        right.append((logits.argmax(dim=1) == rows[:, 16]).float().mean().item())
+    assert perplexities[0] > perplexities[1] + 0.1 and right[0] < right[1] - 0.02
+    assert Attention().reaches[0] < Attention().reaches[1], "a usual text"
+
+
 def test_the_order_of_computing_is_told_and_drawn() -> None:
     shown = Attention(text="tide", view="order", letter=2)
     assert shown.static_sentence() == "All lines take 1 round; the circles take 4, one after another."
     picture = shown.static_picture()
-    assert [picture.count(f"<{kind} ") for kind in ("path", "circle", "rect")] == [4, 4, 0], "no bars; none is erased"
-    assert re.findall(r">(\d+)</text>", picture) == ["1", "2", "3", "4"], "the round of each circle"
+    assert [picture.count(f"<{kind} ") for kind in ("path", "circle", "rect")] == [4, 8, 0], "no bars; none is erased"
+    assert re.findall(r">(\d+)</text>", picture) == [*"11121314"], "the rounds of each line and circle"
     assert ">t</text>" in picture and Attention(view="order", text="").static_picture()
 
 

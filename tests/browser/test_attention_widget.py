@@ -110,8 +110,9 @@ def test_it_rests_at_what_it_says(widget: Locator) -> None:
     strong = "(all) => all.map((e) => e.matches('.att-strong'))"  # what the guess needs
     assert widget.locator(".att-bars-attention .att-bar").evaluate_all(strong) == [False] * 12 + [True] * 3
     expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()
-    measured, models = widget.locator(".d2lrnn-fold > p").all()
-    expect(measured).to_contain_text("bars reach back 3 letters or fewer, and the RNN\u2019s 8 or fewer.")
+    *measured, models = widget.locator(".d2lrnn-fold > p").all()
+    assert max(len(part.text_content().split()) for part in measured) <= 60
+    expect(measured[-1]).to_contain_text("bars reach back 3 letters or fewer, the RNN\u2019s 8 or fewer.")
     expect(models).to_contain_text("as a fair choice among 3.6 letters, attention as among 4.2")
     expect(models).to_contain_text(re.compile("RNN here has 23.451 learned numbers, attention 13.179"))
 
@@ -155,6 +156,22 @@ def test_a_letter_is_erased_and_put_back(widget: Locator) -> None:
         expect(gloss).to_have_text(f"{steers}{other} there.")
 
 
+def test_it_says_where_attention_looks_most_and_hardly_needs_it(widget: Locator) -> None:
+    gloss = widget.locator(".att-name-attention > span")
+    expect(gloss).to_have_text("Sees all letters at once. The thicker a line, the more it looks there.")
+    for state, said in (
+        ({"text": "a new text"}, "Looks most at the\u00a0second\u00a0e (thickest line), yet hardly needs it."),
+        ({"text": "head upon her k"}, "Looks most at the\u00a0r (thickest line), yet hardly needs it."),
+        (
+            {"text": "head upon her k", "letter": 4},
+            "Reads a space there now. Looks most at the\u00a0r, yet hardly needs it.",
+        ),
+        ({"text": "head upon her k", "letter": 13}, "Both now read a space in place of the\u00a0r."),
+    ):
+        show(widget, **state)
+        expect(gloss).to_have_text(said)
+
+
 def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_differs(widget: Locator) -> None:
     high = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::after').height) / e.clientHeight)"
     for state in ({}, {"text": "went quite slac", "letter": 6}):
@@ -164,12 +181,18 @@ def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_di
             assert bars.evaluate_all(high) == pytest.approx(effects, abs=0.01)
             strong = bars.evaluate_all("(all) => all.map((e) => e.classList.contains('att-strong'))")
             assert len(strong) - strong.index(True) == reach, "the one that the line on top counts to"
+            shadows = bars.evaluate_all("(all) => all.map((e) => getComputedStyle(e).boxShadow)")
+            assert set(shadows) == {"none"}, "no frames"
             row = widget.locator(f".att-bars-{name}")
             line = "(e) => { const s = getComputedStyle(e, '::before'); return [s.width, s.height, s.top, s.bottom]; }"
             wide, thick, *sides = [float(side.removesuffix("px")) for side in row.evaluate(line)]
             box = row.bounding_box()
             assert wide == pytest.approx(box["width"] * reach / 15, abs=0.5), "the line that the bars stand on"
             assert thick == 3 and sides[name == "attention"] == 0
+        gap = """(e) => [getComputedStyle(e, "::after").boxShadow,
+          getComputedStyle(e.closest(".d2lrnn-widget")).backgroundColor]"""
+        shadow, ground = widget.locator(".att-bars-attention .att-bar").first.evaluate(gap)
+        assert shadow == f"{ground} 0px -3px 0px 0px", "a line ends above its bar"
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
@@ -294,15 +317,20 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(widget: Loc
 
 
 def test_the_order_of_computing_is_drawn_and_a_letter_leads_back_to_the_text(widget: Locator) -> None:
-    """Without bars: all lines alike; in each circle its round."""
-    high = "(all) => Math.max(...all.map((e) => parseFloat(getComputedStyle(e, '::after').height)))"
-    thick = "(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeWidth))]"
-    beads = widget.locator(".att-bead")
+    """Without bars: each line and each circle with its round; lines keep what they weigh."""
+    tall = "(all) => Math.max(...all.map((e) => parseFloat(getComputedStyle(e, '::after').height)))"
+    thick = "(all) => all.map((e) => getComputedStyle(e).strokeWidth)"
+    turns, beads = widget.locator(".att-bars-attention .att-bar"), widget.locator(".att-bead")
     for width in (720, 320):
         widget.page.set_viewport_size({"width": width, "height": 900})
+        show(widget, view="text")
+        before = widget.locator(".att-line").evaluate_all(thick)
         show(widget, view="order")
-        assert widget.locator(".att-bar").evaluate_all(high) == 0
-        assert widget.locator(".att-line").evaluate_all(thick) == ["3px"]
+        assert widget.locator(".att-bar").evaluate_all(tall) == 0
+        assert widget.locator(".att-line").evaluate_all(thick) == before, "a line stays as thick as its weight"
+        expect(turns).to_have_text(["1"] * 15)
+        [wide, high] = turns.first.evaluate("(e) => [e.offsetWidth, e.offsetHeight]")
+        assert wide == high, "a circle"
         expect(beads).to_have_text([str(turn) for turn in range(1, 16)])
         boxes = [bead.bounding_box() for bead in (beads.nth(13), beads.nth(14))]
         assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"], "circles stand apart"
@@ -311,37 +339,40 @@ def test_the_order_of_computing_is_drawn_and_a_letter_leads_back_to_the_text(wid
     expect(widget.locator(".att-guess")).to_have_text(["f57%n26%1 round", "f67%n22%15 rounds"])
     letters(widget).nth(7).click()
     expect(widget.locator(NOW)).to_have_text(Attention(letter=8).static_sentence())
-    expect(beads).to_have_text([""] * 15)
-    assert widget.locator(".att-bar").evaluate_all(high) > 0
+    for cells in (turns, beads):
+        expect(cells).to_have_text([""] * 15)
+    assert widget.locator(".att-bar").evaluate_all(tall) > 0
 
 
 def test_circles_fill_one_after_another_and_lines_at_once(widget: Locator) -> None:
     widget.page.emulate_media(reduced_motion="no-preference")
     show(widget, view="order")
-    starts = """(all) => all.map((e) => e.getAnimations().filter((a) => a.animationName === "att-fill")
+    starts = """(all) => all.map((e) => e.getAnimations().filter((a) => a.animationName?.startsWith("att-"))
       .map((a) => a.effect.getTiming().delay))"""
     delays = widget.locator(".att-bead").evaluate_all(starts)
     bars = "(all) => Math.max(...all.map((e) => parseFloat(getComputedStyle(e, '::after').transitionDuration)))"
     cleared = 1000 * widget.locator(".att-bar").evaluate_all(bars)
-    lines = "(all) => [...new Set(all.map((e) => getComputedStyle(e).transitionDelay))]"
-    at_once = widget.locator(".att-line").evaluate_all(lines)
+    at_once = widget.locator(".att-line, .att-bars-attention .att-bar").evaluate_all(starts)
     widget.page.emulate_media(reduced_motion="reduce")
     assert [len(each) for each in delays] == [1] * 15
     flat = [delay for [delay] in delays]
     assert flat == sorted(set(flat)) and flat[0] >= cleared, "when the bars are gone"
-    assert at_once == ["0s"]
+    assert at_once == [[flat[0]]] * 30, "all lines and their rounds light up with the first circle"
     moving = "(all) => all.some((e) => e.getAnimations().length > 0)"
     assert not widget.locator(".att-bead, .att-line").evaluate_all(moving)
 
 
-def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locator) -> None:
-    widget.page.set_viewport_size({"width": 390, "height": 664})
+@pytest.mark.parametrize(("width", "height"), [(390, 664), (320, 700)])
+def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locator, width: int, height: int) -> None:
+    widget.page.set_viewport_size({"width": width, "height": height})
+    widget.page.evaluate("scrollTo(0, 120)")  # as a hand leaves it that has looked for the steps
     widget.get_by_role("button", name="A far d").click()
-    widget.get_by_role("button", name="attention\u2019s", exact=True).click()
     fits = """(e) => {
       const [now, figure, sheet] = [".d2lrnn-now", ".att-figure", ".d2lrnn-steps"]
         .map((part) => e.querySelector(part).getBoundingClientRect());
       return now.top >= 0 && figure.bottom <= sheet.top + 0.5 && sheet.bottom <= innerHeight + 0.5; }"""
+    widget.page.wait_for_function(fits, arg=widget.element_handle())
+    widget.get_by_role("button", name="attention\u2019s", exact=True).click()
     widget.page.wait_for_function(fits, arg=widget.element_handle())
 
 

@@ -275,7 +275,7 @@ class Attention(Explorable):
     def _drawn(self, rows: list[list[float]], characters: list[str], guesses: list[str], said: str) -> str:
         """Two bars for each character, as high as the rows say, and what stands in both boxes.
 
-        Without rows, the order of computing: all lines at once, and the circles with their rounds.
+        Without rows, the order of computing: all lines at once, and the circles one by one, each with its round.
         """
         words = Words(self._words)
         picture = Picture(440, 196, words("title"), said)
@@ -289,9 +289,10 @@ class Attention(Explorable):
         for s, character in enumerate(characters):
             x = left + step * (s + 0.5)
             if not rows:
-                picture.add("path", d=f"M{x:.1f} 86L412 50", stroke=color("blue"), stroke_width=1.5)
-                picture.add("circle", cx=f"{x:.1f}", cy=128, r=0.42 * step, fill=color("vermillion"), opacity=0.4)
-                picture.add("text", str(s + 1), x=x, y=132, font_size=10, text_anchor="middle")
+                picture.add("path", d=f"M{x:.1f} 68L412 46", stroke=color("blue"), stroke_width=1.5)
+                for turn, y, fill in ((1, 77, "blue"), (s + 1, 128, "vermillion")):
+                    picture.add("circle", cx=f"{x:.1f}", cy=y, r=0.36 * step, fill=color(fill), opacity=0.4)
+                    picture.add("text", str(turn), x=x, y=y + 4, font_size=10, text_anchor="middle")
             for row, fill, above in zip(rows, ("blue", "vermillion"), (True, False)):
                 high = max(1, 62 * row[s])
                 box: dict[str, Any] = {"x": f"{x - 0.3 * step:.1f}", "width": f"{0.6 * step:.1f}"}

@@ -8,6 +8,7 @@ import { scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./pan
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
   const models = element("p");
+  const measured = [1, 2, 3].map((i) => element("p", {}, t(`measured_${i}`, { max: MAX_TEXT, near: REACHES[0], far: REACHES[1] })));
   const panel = textPanel({
     t, signal, onLetter: (letter) => commit({ letter, ...(state().view === "order" && { view: "text" }) }),
     onBack: () => {
@@ -43,7 +44,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   el.append(element("div", { class: "d2lrnn-shape att" },
     lead, now.node, panel.node, steps.node, own.node,
-    fold(t("more_models"), element("p", {}, t("measured", { max: MAX_TEXT, near: REACHES[0], far: REACHES[1] })), models), footRow({ t, reset, link, say, signal })));
+    fold(t("more_models"), ...measured, models), footRow({ t, reset, link, say, signal })));
 
   function draw(found) {
     model = found;

@@ -165,6 +165,12 @@ export function reachOf(effects) {
   return far < 0 ? 0 : effects.length - far;
 }
 
+/** The letter that attention looks at most, where its guess hardly needs it (-1: its guess needs it). */
+export function unneededOf(weights, effects) {
+  const most = weights.indexOf(Math.max(...weights));
+  return effects[most] < STRONG ? most : -1;
+}
+
 /** In which round a computer can do each line, and each circle: no line needs another, a circle needs the one before it. */
 export const roundsOf = (count) => [Array(count).fill(1), Array.from({ length: count }, (_, s) => s + 1)];
 

@@ -2,7 +2,7 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG, WEIGHTS } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG, unneededOf, WEIGHTS } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 
@@ -114,17 +114,24 @@ function half(k, t) {
     }
   };
   const draw = (model) => {
-    const { mean, order, told, hidesBars, effects, text, count } = model;
+    const { mean, order, told, hidesBars, effects, weights, text, count } = model;
     const shares = mean ? SHARES[k] : order ? Array(count).fill(0) : effects[k];
     withCells(bars, shares.length, cell("att-bar")).forEach((bar, s) => {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
       bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
+      if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
     bars.style.setProperty("--att-reach", String(mean ? 0 : reachOf(shares)));
     const isSpace = text[told] === " ";
     const ofLetter = k > 0 ? "_told" : told === count - 1 ? "_told_last" : isSpace ? "_told_space" : "_told";
-    const when = mean ? "_mean" : order ? "_order" : told >= 0 ? ofLetter : hidesBars && k === 0 ? "_asked" : "";
-    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, { letter: told < 0 ? "" : which(text, told, t), by: t(isSpace ? "by_e" : "by_space") });
+    const unneeded = k > 0 || hidesBars || told === count - 1 ? -1 : unneededOf(weights, effects[0]);
+    const disagree = unneeded >= 0 && unneeded !== told;
+    const ofText = disagree ? `${told < 0 ? "" : "_told"}_unneeded` : told >= 0 ? ofLetter : hidesBars && k === 0 ? "_asked" : "";
+    const when = mean ? "_mean" : order ? "_order" : ofText;
+    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, {
+      letter: told < 0 ? "" : which(text, told, t), by: t(isSpace ? "by_e" : "by_space"),
+      unneeded: !disagree ? "" : text[unneeded] === " " ? t("by_space") : t("such", { letter: which(text, unneeded, t) }),
+    });
     drawGuess(model);
   };
   return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
