@@ -114,6 +114,7 @@ test("a closing bracket can teach the opening one where its error gets there", (
 test("what is sent back, and what for, is said in twenty words, and an answer in thirty-five", () => {
   const { lead, ...words } = SPEC.words.en;
   assert.ok(lead.split(" ").length <= 20);
+  assert.match(lead, /error goes back .*Cuts save storage/);
   for (const [key, text] of Object.entries(words)) if (key.endsWith("_outcome")) assert.ok(text.split(" ").length <= 34, key); // and Right, or No
 });
 
