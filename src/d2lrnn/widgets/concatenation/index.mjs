@@ -30,7 +30,7 @@ function told({ parts, mats, added = 0 }, [row, column]) {
   const [count, results] = [mats.W_xh.length + mats.W_hh.length, parts.length * parts[0].length];
   return {
     row: row + 1, column: column + 1, x: written(x), h: written(h), value: written(sum), right_value: written(right),
-    count, results, all: count * results,
+    count, results, all: count * results, bias: added === 0 ? "0" : written(added), memory: written(Math.tanh(sum)),
     added: written(added), wrong: parts.flat().filter((part) => part.sum !== part.right).length,
   };
 }
@@ -51,7 +51,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const code = codePanel({ t });
   const [work, pressed] = ["glue-soft glue-work", "glue-soft"].map((name) => element("p", { class: name }));
   const stage = stagePanel({
-    t, signal, landings: sum.landings,
+    t, signal,
     onSelect: (place) => {
       hovered = null;
       commit(place);
@@ -110,12 +110,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (isMeeting) return; // it is told when the tables have met
     looked = hovered ?? [model.row, model.column];
     const values = told(model, looked);
-    const part = model.parts[looked[0]][looked[1]];
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
-    pressed.replaceChildren(...emphasised(t.raw("pressed"), { ...values, memory: written(Math.tanh(part.sum)) }));
+    pressed.replaceChildren(...emphasised(t.raw(model.isWrong ? "pressed_wrong" : "pressed"), values));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance", model.added);
+    stage.tellNext(t("next", values));
     root.classList.toggle("glue-tried", model.added !== undefined);
-    const areMoving = sum.show(pairsNow(), part, model.glued, model.added);
+    const areMoving = sum.show(pairsNow(), model.parts[looked[0]][looked[1]], model.glued, model.added);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
     code.show(model);

@@ -16,7 +16,7 @@ const sizesOfFont = (unit, [one, two]) => {
 };
 const CAPTION = { X: 84, H: 125, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
 const RESULT_CAPTION = 94; // and those below the result
-const ROOMY = 240; // px between result and H, where all words have room
+const SIDE = 64; // px at the left of the weights, where their names stand
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
 const TOUCH = 18; // px: farther from its partner a block is apart
@@ -28,10 +28,9 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 /**
  * The blocks. `onSelect(place)` hears of a chosen { row } or { column } or both, `onHover` of a number of the result that
  * a mouse is over (or null), `onDrag()` of a block being dragged, `onDrop(glued)` of where it was let go, and `onSwap(side)`
- * of a block being carried past its partner: "weights" or "rows". `landings()` gives the places { x, h } outside to which both parts
- * of a result go while the blocks are glued.
+ * of a block being carried past its partner: "weights" or "rows".
  */
-export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onDrop, onSwap }) {
+export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwap }) {
   const stage = element("div", { class: "glue-stage" });
   const box = element("div", { class: "glue-box" }, stage);
   const more = element("p", { class: "glue-soft glue-scrolls", hidden: true }, `← ${t("scrolls")}`);
@@ -62,6 +61,12 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
     const [dx, dy] = lifted?.name === name ? [lifted.dx * lifted.left, lifted.dy * lifted.left] : [0, 0];
     const { unit, row } = cellsAt(layout, share);
     return { x: x + dx, y: y + dy, width: columns * unit, height: rows * row };
+  };
+  /** Whether a table in a hand passes where the name of these weights stands. */
+  const isBeside = (name) => {
+    if (lifted === null || lifted.name === name || !name.startsWith("W")) return false;
+    const { x, ...side } = boxOf(name);
+    return gapBetween(boxOf(lifted.name), { ...side, x: x - SIDE, width: SIDE - 1 }) === 0;
   };
   const gapOf = (name) => gapBetween(boxOf(name), boxOf(PARTNER[name]));
 
@@ -155,41 +160,17 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
       const { x, y } = FACTORS[name] ? boxOf(name) : Object.fromEntries(placeOf(name).map((value, i) => ["xy"[i], value]));
       node.style.transform = `translate(${x.toFixed(2)}px, ${y.toFixed(2)}px)`;
       node.classList.toggle("glue-lifted", lifted?.name === name);
+      node.classList.toggle("glue-beside", isBeside(name));
     };
     for (const [name, node] of Object.entries(nodes)) move(node, name);
     tie();
     for (const [name, node] of Object.entries(signs)) move(node, name);
     stage.style.setProperty("--glue-fade", Math.max(0, 1 - share / MERGED).toFixed(2)); // of what is there only apart
-    fly();
     stage.classList.toggle("glue-together", share >= MERGED);
-    stage.classList.toggle("glue-one-piece", share === 1);
     const isCrossing = orders.weights !== Number(shown.swapped) || orders.rows !== Number(shown.memory_first);
     stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
-  };
-  /** Both parts of the chosen result go to where the sum below tells of them, or come from there. */
-  let marked = [0, 0];
-  let flights = null; // where to, in the stage: kind -> [x, y]
-  const fly = () => {
-    for (const [name, kind] of [["from_x", "x"], ["from_h", "h"]]) {
-      const node = cells[name][marked[0]]?.[marked[1]];
-      if (!node) continue; // there are fewer now: another is chosen next
-      const to = flights?.[kind];
-      if (!to || share === 0 || share === 1) {
-        node.style.transform = "";
-        continue;
-      }
-      const { unit, row } = cellsAt(layout, share);
-      const [half, tall] = [marked[1] + 0.5, marked[0] + 0.5];
-      const part = share * share * (3 - 2 * share);
-      const way = [half * layout.apart.unit, tall * layout.apart.row].map((from, i) => layout.apart[name][i] + from + part * (to[i] - layout.apart[name][i] - from));
-      node.style.transform = `translate(${(way[0] - layout.apart[name][0] - half * unit).toFixed(1)}px, ${(way[1] - layout.apart[name][1] - tall * row).toFixed(1)}px)`;
-    }
-  };
-  const findFlights = () => {
-    const at = stage.getBoundingClientRect();
-    flights = shown.swapped || shown.memory_first ? null : Object.fromEntries(Object.entries(landings()).map(([kind, [x, y]]) => [kind, [x - at.left, y - at.top]]));
   };
   let width = 0; // what there is for the blocks
   let widthsOfTexts = {}; // at 1 px: measured again only when `width` changes
@@ -235,7 +216,7 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
     const [way, low] = [Math.sign(to - from), y + 13];
     back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${way * BEND} ${BEND}H${to - way * BEND}q${way * BEND} 0 ${way * BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
     Object.assign(next.style, { left: `${(from + to) / 2}px`, top: `${low}px` });
-    next.textContent = t(Math.abs(from - to) > ROOMY ? "next" : "next_short");
+    tellNext();
     place();
     const scrolls = layout.width > width;
     if (scrolls) {
@@ -245,6 +226,14 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
     more.hidden = !scrolls;
     stage.classList.toggle("glue-scrolled", scrolls);
     fade();
+  };
+  /** The number that the chosen result becomes, where there is room for it beside both ends of the arrow. */
+  let told = "";
+  const tellNext = (words = told) => {
+    next.textContent = told = words;
+    if (layout === null) return;
+    const { from, to } = loopOf(shown, layout);
+    if (next.offsetWidth > Math.abs(from - to) - 2 * BEND) next.textContent = t("next_short");
   };
   const fade = () => box.classList.toggle("glue-more", !more.hidden && box.scrollLeft > 1);
   box.addEventListener("scroll", fade, { signal, passive: true });
@@ -338,7 +327,6 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
 
   /** The row and the column of a number light up; `term` is the product that is added now, -1 for none. */
   const light = ([row, column], term = -1) => {
-    marked = [row, column];
     numbersOf(shown, shown.memory_first).forEach(([, , k], i) => ties.children[i].classList.toggle("glue-now", k === term));
     const marks = (name, i, j) => {
       if (name === "X" || name === "H") return i === row;
@@ -361,7 +349,7 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
     node.tabIndex = chosen ? 0 : -1;
   }));
   return {
-    node, fill, light, select,
+    node, fill, light, select, tellNext,
     /** The word below the result, or the number that was added to each. */
     name: (kind, added) => {
       if (added !== undefined) {
@@ -374,7 +362,6 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
     share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
     slide: (to, home = 1) => {
-      if (share % 1 === 0 && to !== share && layout !== null) findFlights();
       share = to;
       if (home === 1) lifted = null;
       else if (lifted) lifted.left = 1 - home;
@@ -394,7 +381,7 @@ export function stagePanel({ t, signal, landings, onSelect, onHover, onDrag, onD
 /**
  * The sum of one number, term by term: in two rows, or in one. `show(pairs, values, glued, added)` lists the terms (and what
  * else was added), `run(count)` adds the first of them; glued or taken apart, `move(share)` carries each term from its old
- * place to its new one: `show` says whether that is to be done. `landings()` is where both parts of the sum stand.
+ * place to its new one: `show` says whether that is to be done.
  */
 export function sumPanel({ t }) {
   const rows = element("div", { class: "glue-rows" });
@@ -406,14 +393,12 @@ export function sumPanel({ t }) {
       "span", { "data-own": isOwn ? null : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
-    const parts = sums === null ? { [part(0)]: total } : Object.fromEntries(["x", "h"].map((kind) => [kind, element("b", {}, written(sums[kind]))]));
-    for (const each of Object.values(parts)) each.classList.add("glue-part");
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
     const groups = sums === null ? all : [part(0), part(pairs.length - 1)].map((kind) => element( // a bracket below says what they make
-      "span", { class: `glue-group glue-${kind}` }, ...all.filter((_, k) => part(k) === kind), parts[kind],
+      "span", { class: `glue-group glue-${kind}` }, ...all.filter((_, k) => part(k) === kind), element("b", { class: "glue-part" }, written(sums[kind])),
     ));
     const label = name === null ? [] : [element("span", { class: "glue-soft" }, name), " "];
-    return { pairs, terms, parts, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total)) };
+    return { pairs, terms, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total)) };
   };
   const run = (count, isRunning) => {
     let before = 0;
@@ -427,9 +412,8 @@ export function sumPanel({ t }) {
     }
   };
   let before = null; // glued or not
-  let ways = []; // [term or part, dx, dy]: from where it comes
-  const partsNow = () => Object.assign({}, ...lines.map(({ parts }) => parts));
-  const movers = () => [...lines.flatMap(({ terms }) => terms), partsNow().x, partsNow().h];
+  let ways = []; // [term, dx, dy]: from where it comes
+  const movers = () => lines.flatMap(({ terms }) => terms);
   const middle = (each) => {
     const { left, top, width, height } = each.getBoundingClientRect();
     return [left + width / 2, top + height / 2];
@@ -438,7 +422,6 @@ export function sumPanel({ t }) {
     const at = node.getBoundingClientRect();
     return movers().map(middle).map(([x, y]) => [x - at.left, y - at.top]);
   };
-  const landings = () => Object.fromEntries(Object.entries(partsNow()).map(([kind, each]) => [kind, middle(each)]));
   const move = (share) => {
     // First along its own row, then into the other, and back the same way: no term lies on another.
     const early = (end) => Math.min(1, share / end);
@@ -468,7 +451,7 @@ export function sumPanel({ t }) {
       "div", { class: `${i === 0 ? "glue-one" : "glue-two"}${isShown ? "" : " glue-ghost"}` }, ...rows,
     )));
   };
-  return { node, show, run, move, landings };
+  return { node, show, run, move };
 }
 
 /** The line of code that computes what stands above, and what its words mean; `light` marks the names of the part that is added now. */
@@ -478,8 +461,8 @@ export function codePanel({ t }) {
   const node = element("div", { class: "glue-coded" }, line, element("div", { class: "glue-means" }, ...means.map((each) => element("div", {}, each))));
   let names = [];
   let shown = null;
-  const show = ({ glued, swapped, memory_first }) => {
-    const key = [glued, swapped, memory_first].join();
+  const show = ({ glued, swapped, memory_first, added }) => {
+    const key = [glued, swapped, memory_first, added].join();
     if (shown === key) return;
     shown = key;
     const name = (text) => element("span", { class: `glue-${FACTORS[text]}` }, text);
@@ -489,6 +472,7 @@ export function codePanel({ t }) {
     means.forEach((each, i) => each.parentNode.classList.toggle("glue-ghost", glued !== (i === 1))); // it keeps its room
     if (glued) line.replaceChildren(...cat(X, H, memory_first, 1), " @ ", element("wbr"), ...cat(W_xh, W_hh, swapped, 0));
     else line.replaceChildren(X, " @ ", W_xh, " + ", H, " @ ", W_hh);
+    if (added !== undefined) line.append(` + ${written(added)}`);
   };
   const light = (part) => {
     for (const [name, each] of Object.entries(names)) each.classList.toggle("glue-now", FACTORS[name] === part);
