@@ -119,12 +119,16 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-through")).to_have_text("+2.7")  # the +3, through ×0.9
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.7"])  # noqa: RUF001
     expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)
+    expect(trick.locator(".trick-factors")).to_have_text("0.9 × 0.9 = 0.81")  # noqa: RUF001
+    name_ends = max(box["bottom"] for box in rects(trick, ".trick-name")[:4])
+    assert name_ends + 2 <= rects(trick, ".trick-box")[0]["top"], "a name keeps apart from its box"
     names = ["state 3", "state 5", "step 4", "step 5", "steps 4\u2060\u2013\u20605"]
     expect(trick.locator(".trick-name")).to_have_text(names)  # a name once
     expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
     told = "No state is needed for that. 0.9 × 0.9 = 0.81 and 3 × 0.9 \u2212 2 = 0.7."  # noqa: RUF001
     assert trick.get_attribute("aria-label").endswith(told)
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
+    expect(widget.locator(".d2lrnn-lead").first).to_contain_text("many sums at once")
     expect(widget.locator(".d2lrnn-lead").first).not_to_contain_text("more work")  # it is the answer to a question
     expect(widget.locator(".scan-hint")).to_have_text(
         "One round: the loop takes one step, the scan makes a whole column at the same time."
@@ -287,7 +291,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
         "No. Boxes double every round. "
-        "4 rounds: all boxes join at once, whatever “?” is, and cover 2, 4, 8, then 16 steps."
+        "4 rounds: no box waits for a state. All join at once and cover 2, 4, 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
@@ -315,7 +319,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "Right. In all 321, the boxes in strong colours: about 5 times as many. "
+        "Right. The sum under the picture is 321: about 5 times as many. "
         "It pays only where many processors work at once."
     )
     expect(widget.locator(".scan-filled-count")).to_have_text(["63", "62", "60", "56", "48", "32"])
@@ -380,9 +384,14 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page.clock.run_for(800)
     expect(now(widget)).to_contain_text("Round 1:")
     expect(widget.locator("rect.scan-slot")).to_have_count(16 + 16)  # what comes in stands in its frame
-    expect(outcome).to_be_hidden()  # the picture shows it first
+    expect(outcome).to_be_hidden()  # the picture shows it first, and the panel says so
+    told = "(e) => { const s = getComputedStyle(e, '::before'); return s.visibility === 'visible' ? s.content : ''; }"
+    assert outcome.evaluate(told) == '"Watch: one round after the other."'
+    resize(widget, 390, 844)
+    expect(widget.locator(".d2lrnn-answers button:visible")).to_have_text(["4", "8", "15"])
+    resize(widget, 760, 1000)
     assert right.evaluate(mark) == "none"
-    page.clock.run_for(2400)
+    page.clock.run_for(1800)
     expect(outcome).to_be_visible()
     assert right.evaluate(mark) != "none"
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
@@ -391,8 +400,12 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(outcome).not_to_have_class(re.compile("d2lrnn-past"))
     press(widget, "64 steps?")
     press(widget, "6")
-    page.clock.run_for(550)
+    blue = widget.locator(".d2lrnn-step-title[aria-expanded=true]").evaluate("(e) => getComputedStyle(e).borderColor")
+    expect(right).to_have_css("border-color", blue)  # chosen, and not yet judged
+    page.clock.run_for(300)
     expect(now(widget)).to_contain_text("Round 1:")
+    expect(widget.locator(".scan-new").first).to_have_css("animation-name", "scan-fill")  # it fills where it stands
+    expect(widget.locator(".scan-slot")).to_have_count(0)  # nothing shines through pale boxes
     press(widget, "64 steps?")  # closed while it plays: it stops, and can be asked again
     expect(widget.get_by_role("button", name="Go on", exact=True)).to_be_visible()
     press(widget, "64 steps?")
@@ -722,7 +735,7 @@ def test_the_join_shows_itself_when_it_is_seen_and_when_it_is_tapped(
     trick = widget.locator(".scan-trick")
     seen = "(all) => all.map((e) => e.getAttribute('opacity')).join('')"
     shows = "(e) => e.getAttribute('opacity') === '1'"
-    riders, result = trick.locator(".trick-rider"), trick.locator(".trick-result")
+    riders, result = trick.locator(".trick-chip.trick-rider"), trick.locator(".trick-result")
     expect(riders).to_have_text(["+3", "+2.7", "+0.7"])
     for i in range(3):  # it rides, is multiplied, and added to
         page.wait_for_function(shows, arg=riders.nth(i).element_handle())
@@ -734,10 +747,38 @@ def test_the_join_shows_itself_when_it_is_seen_and_when_it_is_tapped(
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, Scan())
     still = "(all) => all.every((e) => e.getAttribute('opacity') === '1')"
-    assert trick.locator(".trick-ride, .trick-chip:not(.trick-rider), .trick-result").evaluate_all(
-        f"(all) => all.length === 4 + 3 + 2 && ({still})(all.filter((e) => e.hasAttribute('opacity')))"
+    assert trick.locator(".trick-ride, .trick-chip:not(.trick-rider), .trick-result, .trick-factors").evaluate_all(
+        f"(all) => all.length === 5 + 3 + 2 + 1 && ({still})(all.filter((e) => e.hasAttribute('opacity')))"
     ), "still: the whole way is seen"
-    expect(trick.locator(".trick-ghost").first).to_have_attribute("opacity", "0")
+    expect(trick.locator(".trick-factors")).to_have_text("0.9 × 0.9 = 0.81")  # noqa: RUF001
+    expect(trick.locator(".trick-factors")).to_have_css("font-weight", "400")
+
+
+def test_at_no_moment_of_the_join_one_number_lies_over_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="no-preference")
+    page.clock.install()
+    widget = show(page, tmp_path, Scan())
+    page.clock.pause_at(page.evaluate("Date.now() + 9000"))
+    overprinted = """(trick) => {
+      const seen = [...trick.querySelectorAll("text, g")].filter((e) => !e.matches("g text"))
+        .filter((e) => e.getAttribute("opacity") !== "0" && !(e.matches("g") && e.childElementCount < 2))
+        .map((e) => ({ text: e.textContent, ...e.getBoundingClientRect().toJSON() }));
+      const laps = (p, q) => p.left < q.right && q.left < p.right && p.top + 3 < q.bottom && q.top + 3 < p.bottom;
+      return seen.flatMap((p, i) => seen.slice(i + 1).filter((q) => laps(p, q)).map((q) => [p.text, q.text]));
+    }"""
+    for width in (320, 390, 1280):
+        resize(widget, width, 844)
+        trick = widget.locator(".scan-trick")
+        trick.click()
+        bold = set()
+        for moment in range(22):
+            page.clock.run_for(200)
+            assert trick.evaluate(overprinted) == [], f"{width}, {moment}"
+            bold.add(tuple(trick.locator("text.trick-rider").all_text_contents()))
+        factors = "0.9 × 0.9 = 0.81"  # noqa: RUF001
+        steps = {("×0.9", "×0.9", factors), ("×0.9",), ("\u22122",), ()}  # noqa: RUF001
+        assert {tuple(sorted(one, key=len)) for one in bold} == steps, "what is computed now"
 
 
 def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -750,6 +791,12 @@ def test_a_finger_on_a_box_brings_its_sliders_on_the_screen(opened: tuple[Page, 
     for name in ("times", "add"):
         expect(slider(widget, f"step 4: {name}")).to_be_in_viewport(ratio=1)
     expect(box).to_be_in_viewport(ratio=1)
+    hint = widget.locator(".scan-hint")  # and the way on
+    expect(hint).to_contain_text("before state 2 is known. Tap another, or press Run.")
+    tick(widget)
+    expect(hint).to_contain_text("Tap another, or press Go on.")
+    slider(widget, "Round").press("End")
+    expect(hint).to_contain_text("Tap another, or press Run.")
 
 
 def test_reset_and_link_bring_back_what_they_should(widget: Locator, opened: tuple[Page, Record]) -> None:

@@ -90,8 +90,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     root.classList.toggle("scan-waits", waits);
     root.classList.toggle("scan-plays", isRunning && isAnswer);
     // The boxes of a longer race are too small for a finger.
-    const next = !showsNumbers(shown) || shown.step === 0 || shown.done.loop ? [] : [t(waits && shown.cell === null ? "press_on" : "tap")];
-    hint.textContent = [told, ...next].join(" ");
+    const rests = shown.cell === null && (shown.step === 0 || shown.done.loop);
+    const next = shown.cell !== null && !isRunning ? "tap_next" : waits ? "press_on" : "tap";
+    hint.textContent = !showsNumbers(shown) || rests ? told : `${told} ${t(next, { run: runButton.textContent })}`;
   };
   const runButton = buttonControl({
     label: t("run"), class: "d2lrnn-button scan-run", signal,
@@ -164,7 +165,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       editing = false;
       set({ ...values, place: 0, step: walks ? 0 : values.step });
       isAnswer = walks;
-      if (walks) ticking.run(0, values.step, { all: 3000 });
+      if (walks) ticking.run(0, values.step, { all: 3000, first: 250 });
     },
     outcome: (i, j) => {
       const numSteps = SPEC.steps[i].state.x.length;
@@ -177,6 +178,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       };
     },
   });
+  steps.node.querySelector(".d2lrnn-outcome").dataset.watch = t("watch"); // until the picture has shown it (style.css)
   onReset(() => {
     ticking.stop();
     editing = false;

@@ -166,9 +166,9 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     text(head, inside(head, i), 31, kind, { room: between - 5 });
     if (numbered) text(over, inside(over, i), 10, kind, { room: between - 5 });
   });
-  for (const [x, w] of isNext ? [[columns.loop, box], [places.levels[level], places.cell]] : []) { // what comes in stands in its frame from the start
+  for (const [x, w] of isNext && numbers ? [[columns.loop, box], [places.levels[level], places.cell]] : []) { // what comes in stands in its frame from the start
     for (let s = 0; s < numSteps; s += 1) {
-      if (numbers && (boxes || x === columns.loop)) frame(x, s, w, "scan-slot");
+      if (boxes || x === columns.loop) frame(x, s, w, "scan-slot");
       else lines.add("scan-dot scan-slot", small(x, s, w));
     }
   }
@@ -412,6 +412,12 @@ export function sumsOf({ first, next: [a2, b2], both, states: [h0, , h2] }, t) {
   });
 }
 
+/** How the "×" of a box of two was made, with its numbers as they are shown. */
+function factorsOf({ first: [a1], next: [a2], both: [a] }, t) {
+  const isExact = [a1, a2, a].every((value) => !stateText(value).startsWith("≈"));
+  return t("join_times", { a1: digits(a1), a2: a2 < 0 ? `(${digits(a2)})` : digits(a2), a: digits(a), equal_a: isExact ? "=" : "≈" });
+}
+
 /** Places `from` to `to` in words: "steps 5–8". */
 export const stepsInWords = (from, to, t) => (from === to ? t("steps_one", { to: to + 1 }) : t("steps", { from: from + 1, to: to + 1 }));
 
@@ -429,13 +435,13 @@ export function stripOf(width) {
   const boxAt = (x) => ({ x, width: box, times: x + 0.29 * box, plus: x + 0.73 * box });
   const first = boxAt(1 + state + arrow);
   const next = boxAt(first.x + box + arrow);
-  const rows = wide ? { top: 31, track: 66, foot: 102, height: 118, half: 14 } : { top: 28, track: 59, foot: 90, height: 104, half: 13 };
+  const rows = wide ? { top: 33, track: 68, foot: 104, height: 120, half: 14 } : { top: 31, track: 62, foot: 93, height: 107, half: 13 };
   return { wide, state, box, first, next, last: next.x + box + arrow, ...rows };
 }
 
 /**
- * How a box was made, large: two boxes, and under them the one that they make. The number that the first adds rides through the
- * "×" of the next and meets what that adds; no state is needed. A box that holds a state: one state goes through one box.
+ * How a box was made, large: two boxes, and under them the one that they make. The "×" of both are multiplied; the number that the
+ * first adds rides below the "×" of the next and meets what that adds; no state is needed. A box that holds a state: one state goes through one box.
  */
 export function trick({ t, signal }) {
   const picture = svg("svg", { class: "trick-picture" });
@@ -451,8 +457,8 @@ export function trick({ t, signal }) {
     const { from, middle, place, states: [h0, , h2] } = join;
     const isDouble = join.first !== undefined;
     const sign = places.wide ? 10 : 8.5; // pixels of a character, about
-    const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
-      const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
+    const text = (kind, content, x, y, { room = Infinity, anchor = "middle", each = sign } = {}) => {
+      const fit = each * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
       return svg("text", { class: kind, x: x.toFixed(1), y: y + 5, "text-anchor": anchor, ...fit }, content);
     };
     const frame = (kind, x, y, wide, high = 2 * half) => svg("rect", { class: kind, x: x.toFixed(1), y: y - high / 2, width: wide.toFixed(1), height: high, rx: 5 });
@@ -466,7 +472,7 @@ export function trick({ t, signal }) {
     const stateAt = (h, s, x, y, anchor) => {
       const known = h === null ? "?" : stateText(h);
       parts.push(frame(`trick-state-box${h === null ? " trick-unknown" : ""}`, x, y, state), text("trick-state", known, x + state / 2, y, { room: state - 10 }));
-      if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 9, { anchor }));
+      if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 11, { anchor }));
     };
     const boxOf = (start, end, x, y, wide, kind = "") => parts.push(frame(`trick-box${end - start > 1 ? " trick-joined" : ""}${kind}`, x, y, wide));
     const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, digits).map((content, i) => text(kind, content, [times, plus][i], y, { room }));
@@ -479,7 +485,7 @@ export function trick({ t, signal }) {
       else {
         parts.push(to(1 + state + 3, y, first.x - 3), to(first.x + box + 3, y, next.x - 3));
         boxOf(middle, place, first.x, y, box);
-        nameAt(middle, place, first.x + box / 2, y - half - 9);
+        nameAt(middle, place, first.x + box / 2, y - half - 11);
         parts.push(...numbersAt(join.next, first, y, "trick-op"));
       }
       stateAt(h2, place, from < 0 ? 1 : next.x, y, from < 0 ? "start" : "middle");
@@ -491,30 +497,27 @@ export function trick({ t, signal }) {
       boxOf(from, middle, first.x, top, box);
       boxOf(middle, place, next.x, top, box);
       boxOf(from, place, first.x, foot, next.x + box - first.x, " trick-both");
-      nameAt(from, middle, first.x + box / 2, top - half - 9);
-      nameAt(middle, place, next.x + box / 2, top - half - 9);
+      nameAt(from, middle, first.x + box / 2, top - half - 11);
+      nameAt(middle, place, next.x + box / 2, top - half - 11);
       nameAt(from, place, (first.x + next.x + box) / 2, foot);
       for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
-      const [[, b1], [a2, b2], [, b]] = [join.first, join.next, join.both];
+      const [[, b1], [a2], [, b]] = [join.first, join.next, join.both];
       const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, digits)[1]);
-      const reach = next.times - wing(halves(a2, b2, digits)[0]); // where the "×" begins
       const trail = [
-        to(first.plus + wing(start), top, reach + 2, "trick-ride"),
+        path(`M${first.plus} ${top + 11}V${track}`, "trick-ride"), to(first.plus, track, next.times - wing(through) - 1, "trick-ride"),
         to(next.times, top + 10, track - 13, "trick-ride", true),
         path(`M${next.times + wing(through)} ${track}H${next.plus}`, "trick-ride"), to(next.plus, top + 10, foot - 13, "trick-ride", true),
       ];
       const [times1, plus1, times2, plus2] = [...numbersAt(join.first, first, top, "trick-op"), ...numbersAt(join.next, next, top, "trick-op")];
       const [times, plus] = numbersAt(join.both, { times: first.times, plus: next.plus }, foot, "trick-result");
+      const left = first.plus - wing(start) - 5; // of the way that the rider takes
+      const factors = text("trick-factors", factorsOf(join, t), left, track, { room: left - 2, anchor: "end", each: 7.2 });
       const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
-      const ghosts = [times1, times2, plus2].map((op) => {
-        const ghost = op.cloneNode(true);
-        ghost.setAttribute("class", "trick-ghost");
-        return ghost;
-      });
       const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
       stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
-      parts.push(...trail, ...stops, times1, plus1, times2, plus2, times, plus, ...ghosts, ...riders);
-      ride = { places, stop: reach - wing(start), trail, stops, times, plus, ghosts, riders };
+      parts.push(...trail, factors, ...stops, times1, plus1, times2, plus2, times, plus, ...riders);
+      const away = wing(through) + Math.max(wing(start), wing(end)) + 2;
+      ride = { places, away, trail, factors, stops, times1, plus1, times2, plus2, times, plus, riders };
     }
     picture.setAttribute("viewBox", `0 0 ${width} ${places.height}`);
     picture.setAttribute("height", places.height);
@@ -527,29 +530,29 @@ export function trick({ t, signal }) {
     paint();
   }, signal });
 
-  /** Both "×" come down and make one; then the added number rides through the next "×" and meets the next "+". A share of 1 is the end. */
+  /** Both "×" make one; then the added number rides to the next "×", and from there to the next "+". A share of 1 is the end. */
   const move = (share) => {
     if (ride === null) return;
-    const { places: { first, next, top, track, foot }, stop, trail, stops, times, plus, ghosts, riders } = ride;
-    const show = (part, when) => part.setAttribute("opacity", when ? 1 : 0);
-    const shift = (part, x, y) => part.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-    const down = within(share, 0, 0.2);
-    shift(ghosts[0], 0, down * (foot - top));
-    shift(ghosts[1], down * (first.times - next.times), down * (foot - top));
-    [ghosts[0], ghosts[1]].forEach((ghost) => show(ghost, share < 0.2));
-    show(times, share >= 0.2);
-    const [go, fall, on, land] = [[0.25, 0.44], [0.54, 0.64], [0.66, 0.84], [0.86, 0.97]].map(([from, to]) => within(share, from, to));
-    const at = [first.plus + go * (stop - first.plus) + fall * (next.times - stop) + on * (next.plus - next.times), top + fall * (track - top) + land * (foot - track)];
-    const now = share < 0.54 ? 0 : share < 0.86 ? 1 : 2; // multiplied, added to
+    const { places: { first, next, top, track, foot }, away, trail, factors, stops, times1, plus1, times2, plus2, times, plus, riders } = ride;
+    const show = (part, opacity) => part.setAttribute("opacity", Number(opacity));
+    const isRiding = share > 0.26 && share < 0.97;
+    const [drop, go, on, land] = [[0.27, 0.36], [0.36, 0.54], [0.64, 0.78], [0.86, 0.97]].map(([from, to]) => within(share, from, to));
+    const at = [first.plus + go * (next.times - first.plus) + on * (next.plus - next.times), top + drop * (track - top) + land * (foot - track)];
+    const now = share < 0.58 ? 0 : share < 0.82 ? 1 : 2; // multiplied, added to
     riders.forEach((rider, i) => {
-      show(rider, i === now && share > 0.22 && share < 0.97);
-      shift(rider, ...at);
+      show(rider, isRiding && i === now);
+      rider.setAttribute("transform", `translate(${at.map((value) => value.toFixed(1)).join(" ")})`);
     });
-    shift(ghosts[2], 0, on * (track - top));
-    show(ghosts[2], share > 0.66 && share < 0.86);
-    [0.44, 0.64, 0.86, 0.97].forEach((when, i) => show(trail[i], share >= when));
-    show(stops[1], share >= 0.66);
+    const left = (x, y) => (!isRiding ? share >= 0.97 : Math.hypot(at[0] - x, at[1] - y) > away ? 0.4 : 0); // a place that it has left is pale
+    show(plus1, isRiding ? left(first.plus, top) : 1);
+    show(stops[0], share >= 0.97);
+    show(stops[1], share > 0.64 && left(next.times, track));
+    show(factors, share >= 0.04);
+    show(times, share >= 0.16);
+    [0.97, 0.97, 0.6, 0.97, 0.97].forEach((when, i) => show(trail[i], share >= when));
     [stops[2], plus].forEach((part) => show(part, share >= 0.97));
+    const [isFactor, isTimes, isPlus] = [[0.04, 0.26], [0.54, 0.64], [0.78, 0.86]].map(([from, to]) => share >= from && share < to); // what is computed now
+    [[times1, isFactor], [times2, isFactor || isTimes], [plus2, isPlus], [factors, isFactor]].forEach(([part, is]) => part.classList.toggle("trick-rider", is));
   };
 
   const draw = (model) => {
