@@ -72,12 +72,13 @@ def test_it_opens_trained_and_says_where_the_surprises_are(opened: tuple[Page, R
     expect(widget.locator(NOW)).to_have_text("After training on one story, first letters surprise it most.")
     expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 4 letters")
     expect(widget.locator(DETAIL)).to_have_text(
-        "After “…with␣”, “b” comes. It guessed:a  36%t  27%h  6.0%b  1 in 130: worse than blind"
+        "After “…with␣”, “b” comes. It guessed:a  36%t  27%h  6.0%b  1 in 130: worse than a blind guess"
     )
     expect(widget.locator(".map-here")).to_have_count(1)
     widget.get_by_role("slider", name="Training").press("Home")
     expect(widget.locator(NOW)).to_have_text("Before training, every letter is close to a blind guess.")
-    expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 28 letters")
+    expect(widget.locator(AVERAGE)).to_have_text("on average 28: about a blind guess among 27")
+    expect(widget.locator(DETAIL)).to_contain_text("b  3.2%: about a blind guess")  # as the headline says
 
 
 def test_a_letter_that_it_knows_and_a_space_are_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -112,7 +113,9 @@ def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes
         framed = "(all) => all.map((e) => getComputedStyle(e).outlineStyle !== 'none')"
         assert rows.locator("b").evaluate_all(framed) == [sign == comes for sign in told], place
         p = float(probs[comes])
-        note = ": its first guess" if order[0] == comes else ": worse than blind" if p < 1 / 27 else ""
+        times = 1 / 27 / p
+        grade = ": far worse than a" if times >= 10 else ": worse than a" if times > 1.6 else ": about a"
+        note = f"{grade} blind guess" if times > 1 / 1.6 else ": its first guess" if order[0] == comes else ""
         chance = f"{100 * p:#.2g}".rstrip(".") + "%" if p >= 0.01 else f"1 in {1 / p:.2g}".replace("1.3e+02", "130")
         expect(widget.locator(".map-comes")).to_have_text(re.compile(f" {re.escape(chance + note)}$"))
 
@@ -185,11 +188,11 @@ def test_it_plays_the_training_and_a_hand_stops_it(opened: tuple[Page, Record], 
     expect(widget.locator(AVERAGE)).to_contain_text("among 4 letters")
     expect(widget.get_by_role("button", name="Pause")).to_have_count(0)  # at the end nothing is to pause
     play.click()
-    expect(widget.locator(AVERAGE)).to_contain_text("among 28 letters")
+    expect(widget.locator(AVERAGE)).to_contain_text("on average 28")
     widget.get_by_label(BOX).fill("quixotl")
     expect(widget.locator(NOW)).to_have_text("After training on one story, it is more surprised.")
     page.clock.run_for(2500)
-    expect(widget.locator(AVERAGE)).to_have_text("on average, like choosing among 29 → 86 letters")
+    expect(widget.locator(AVERAGE)).to_have_text("on average 29 → 86: worse than a blind guess among 27")
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
@@ -295,6 +298,7 @@ def test_on_a_wide_page_of_its_own_a_name_stands_in_one_row(browser: Browser, tm
         assert len(set(letters.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
         lead, view, steps = (widget.locator(f".d2lrnn-{part}").bounding_box() for part in ("lead", "view", "steps"))
         assert view["width"] == 52 * 16
+        assert widget.locator(NOW).bounding_box()["y"] - lead["y"] - lead["height"] >= 11
         assert lead["x"] + steps["x"] + steps["width"] == pytest.approx(1280, abs=1)  # both together in the middle
         assert record.errors == []
 
@@ -355,7 +359,7 @@ def test_what_is_not_read_is_counted_and_a_long_text_says_that_it_goes_on(
     expect(scroll).to_be_visible()
     box.fill("q" * 12)
     widget.get_by_role("slider", name="Training").press("End")
-    expect(widget.locator(DETAIL)).to_have_text(re.compile("q  1 in [^a-z]+: worse than blind"))
+    expect(widget.locator(DETAIL)).to_have_text(re.compile("q  1 in [^a-z]+: far worse than a blind guess"))
     widget.get_by_role("button", name="Reset").click()
     expect(widget.get_by_text("other signs")).to_be_hidden()
 
@@ -372,24 +376,25 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     box.fill("tom")
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no", exact=True).click()
-    expect(told).to_have_text("No. “tom”: before training like choosing among 29 letters, now 21.")
+    expect(told).to_have_text("No. “tom”: before training like choosing among 29, now 21; a blind guess: 27.")
+    expect(average).to_have_text("on average 29 → 21; a blind guess: 27")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
     box.fill("alexander")  # the trained network reads another name, and the answer about the first stays
     expect(widget.locator(NOW)).to_have_text("After training on one story, it is as surprised as before.")
     expect(average).to_have_text("on average, like choosing among 27 → 27 letters")
     expect(widget.locator(DETAIL)).to_have_text(
-        re.compile("^After “ale”, “x” comes. .+x  1 in [^a-z]+: worse than blind")
+        re.compile("^After “ale”, “x” comes. .+x  1 in [^a-z]+: far worse than a blind guess")
     )
     expect(told).to_contain_text("Your earlier guess:")
-    expect(told).to_contain_text("now 21.")
+    expect(told).to_contain_text("now 21;")
     answers = (
         (
             "alexander",
             1,
-            "27 letters, now 27. Most bars are lower, but the “x” after “ale” is higher: it gets 1 in 41\u202f000.",
+            "27, now 27 letters. Most bars are lower, but the “x” after “ale” is higher: it gets 1 in 41\u202f000.",
         ),
-        ("ming", 0, "24 letters, now 5. It has learned what follows “min”: it gives the “g” "),
-        ("zdzislaw", 1, "letters, now 1\u202f100. It guesses what it has read"),
+        ("ming", 0, "24, now 5 letters. It has learned what follows “min”: it gives the “g” "),
+        ("zdzislaw", 1, ", now 1\u202f100: far worse than a blind guess among 27. It guesses what it has read"),
     )
     for name, right, verdict in answers:
         box.fill(name)
@@ -454,7 +459,7 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
     page, _ = opened
     widget = show(page, tmp_path)
     lines = set()
-    for text in ("tom", "quixotl", "christopher robin", "xxxxxxxx", SurpriseMap().text):
+    for text in ("tom", "quixotl", "christopher robin", "xxxxxxxx", "xxxx " * 12, SurpriseMap().text):
         widget.get_by_label(BOX).fill(text)
         page.mouse.move(1, 1)
         bits = SurpriseMap(text=text).bits
@@ -463,15 +468,31 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
             at, foot, high = f"{text} at {width}", room(widget), bit(widget)
             assert foot >= high * min(13, max(bits)), at
             assert column(widget, bits.index(max(bits)) + 1) == pytest.approx(high * min(13, max(bits)), abs=0.1), at
-            letter, tick = widget.locator(".map-letter").nth(1), widget.get_by_text("1 in 27", exact=True)
+            letter, tick = (
+                widget.locator(".map-letter").nth(1),
+                widget.get_by_text("a blind guess: 1 in 27 (a to z, space)"),
+            )
             line = foot - letter.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').top)")
             assert line == pytest.approx(high * math.log2(27), abs=0.5), at
             label, box = tick.bounding_box(), letter.bounding_box()
             assert label and box
-            assert label["y"] + label["height"] / 2 == pytest.approx(box["y"] + foot - line, abs=1), at
-            assert label["x"] + label["width"] < widget.locator(".map-given").bounding_box()["x"], at
-            lines.add((width, round(line, 1)))
+            assert label["y"] + label["height"] == pytest.approx(box["y"] + foot - line - high / 2, abs=1), at
+            page_box = widget.locator(".map-letters").bounding_box()
+            assert (
+                page_box["y"] - 1 <= label["y"] and label["x"] + label["width"] <= page_box["x"] + page_box["width"]
+            ), at
+            assert widget.locator(".map-given").bounding_box()["x"] <= widget.locator(NOW).bounding_box()["x"] + 1, at
+            thousand = widget.get_by_text("1 in 1\u202f000", exact=True)
+            expect(thousand).to_be_visible(
+                visible=len(text) <= 24 or width == 720 or max(bits) > 10
+            )  # where a bar may be so high
+            if max(bits) > 13:
+                key = widget.get_by_text("higher than drawn").bounding_box()
+                assert key and key["y"] + key["height"] <= page_box["y"], "the key has a row of its own"
+            if len(text) <= 40 or width < 720:  # rows of a longer text are lower on a wide page
+                lines.add((width, round(line, 1)))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, at
+        expect(widget.get_by_text("higher than drawn")).to_be_visible(visible=max(bits) > 13)
         cut = widget.locator(".map-cut")
         expect(cut).to_have_count(sum(cost > 13 for cost in bits))
         assert all(
@@ -483,7 +504,9 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
     assert len(lines) == 3, "the line stands at one height for all texts"
 
 
-def test_first_letters_and_others_have_a_bar_of_their_average(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_first_letters_and_others_have_a_mark_at_their_average_in_long_texts_too(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
     page, _ = opened
     widget = show(page, tmp_path)
     text, means = SurpriseMap().text, widget.locator(".map-mean")
@@ -496,11 +519,27 @@ def test_first_letters_and_others_have_a_bar_of_their_average(opened: tuple[Page
             [cost for i, cost in enumerate(bits) if text[i + 1] != " " and (text[i] == " ") == first]
             for first in (True, False)
         ]
-        assert means.evaluate_all(height) == pytest.approx([sum(costs) / len(costs) for costs in of], abs=0.01)
+        told = [sum(costs) / len(costs) for costs in of]
+        assert means.evaluate_all(height) == pytest.approx(told, abs=0.01)
+        marks = means.evaluate_all(
+            "(all) => all.map((e) => parseFloat(getComputedStyle(e).backgroundPositionY.match(/[-\\d.]+px/)[0]))"
+        )
+        assert marks == pytest.approx([room(widget) - bit(widget) * mean - 2 for mean in told], abs=0.5)
     for width in (320, 390, 720):
         page.set_viewport_size({"width": width, "height": 1000})
         last, mean = widget.locator(".map-letter").last.bounding_box(), means.first.bounding_box()
         assert last and mean and last["y"] == pytest.approx(mean["y"], abs=1), f"in the row of the last word: {width}"
+    for width in (390, 720):
+        page.set_viewport_size({"width": width, "height": 1000})
+        widget.get_by_label(BOX).fill(" ".join([text] * 5))
+        for key in ("Home", "End"):
+            widget.get_by_role("slider", name="Letter").press(key)
+            letters, box = (e.bounding_box() for e in (widget.locator(".map-letters"), widget.locator(".map-means")))
+            assert letters and box and letters["y"] <= box["y"] <= letters["y"] + 100, (width, key)
+            rights = widget.locator(".map-letter").evaluate_all(
+                "(all) => all.map((e) => e.getBoundingClientRect().right)"
+            )
+            assert max(rights) <= box["x"], "and cover no letter"
     widget.get_by_label(BOX).fill("phoebe")
     expect(means).to_have_count(0)
 

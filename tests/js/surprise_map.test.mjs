@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, choices, compared, derive, finding, guesses, HIGH, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, STAGES, surprises, totals,
+  beyond, bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, lowRun, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -135,7 +135,8 @@ test("before its training every letter is close to a blind guess, whatever the t
   const letters = network(STAGES[0]).vocab.join("");
   for (const text of [DEFAULTS.text, letters, [...letters].reverse().join(""), "qqqqqqqqqq", "the quick brown fox jumps over the lazy dog", "eeeeaaaaoooo tttt"]) {
     const { now, blind } = shown({ text, stage: STAGES[0] });
-    assert.ok(now.bits.every((bits) => Math.abs(bits - blind) < 0.75), text);
+    assert.ok(now.bits.every((bits) => grade(bits, blind) === "near"), text);
+    assert.ok(["", "near"].includes(beyond({ before: null, now, signs: letters.length })), "and so is their average");
   }
 });
 
@@ -174,6 +175,27 @@ test("less, the same or more, as the told numbers of choices say it", () => {
   const of = (perplexity) => ({ perplexity });
   assert.deepEqual([[29, 85.7], [27.11, 26.69], [26.4, 26.6], [23.9, 4.7]].map(([a, b]) => compared(of(a), of(b))), [2, 1, 2, 0]);
   assert.deepEqual([1.04, 2.94, 2.96, 26.82, 428.86, 711_903].map(choices), ["1.0", "2.9", "3", "27", "429", "710\u202f000"]);
+});
+
+test("a letter is about as likely as a blind guess, worse or far worse: on both sides of each bound", () => {
+  const of = (times) => grade(5 + Math.log2(times), 5);
+  assert.deepEqual(GRADES, { near: 1.6, far: 10 });
+  assert.deepEqual([0.01, 0.62, 0.63, 1, 1.59, 1.61, 9.99, 10.01, 1e7].map(of), ["", "", "near", "near", "near", "worse", "worse", "far", "far"]);
+});
+
+test("a number of choices above the number of signs is explained, by the same grades", () => {
+  const of = (before, now) => beyond({ signs: 27, before: before && { perplexity: before }, now: { perplexity: now, rate: Math.log2(now) } });
+  assert.deepEqual([[null, 4], [26.9, 27.4], [null, 27.6], [29, 43], [29, 43.5], [29, 269], [29, 271], [29, 21], [null, 21]].map(([a, b]) => of(a, b)),
+    ["", "", "near", "near", "worse", "worse", "far", "was", ""]);
+});
+
+test("the words of the line stand over the longest run of low bars in the first row, at all stages in one place", () => {
+  assert.deepEqual(lowRun("phoebe", [[6, 1, 1, 1, 1], [4.7, 4.8, 4.7, 4.8, 4.7]], 4.75), { from: 2, length: 4 });
+  assert.deepEqual(lowRun("abc", [[9, 9]], 4.75), { from: 0, length: 1 });
+  assert.deepEqual(lowRun("", [[]], 4.75), { from: 0, length: 0 });
+  const text = "the red lantern with both my hands";
+  assert.deepEqual(lowRun(text, [new Float64Array(33)], 4.75), { from: 0, length: "the red lantern with ".length });
+  for (const name of [text, "phoebe", "quixotl"]) assert.deepEqual(STAGES.map((stage) => shown({ text: name, stage }).low), Array(4).fill(shown({ text: name }).low));
 });
 
 test("a reason is one that its bits bear", () => {

@@ -3,7 +3,7 @@ import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { choices, compared, derive, percent, reason, repair, STAGES } from "./maths.mjs";
-import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
+import { beyondIn, costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const GLIDE_SECONDS = 0.9; // from one stage of the training to the next
 const STAND_MS = 1600; // how long it stands still at each
@@ -85,7 +85,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
       return {
         text, letter, context, chance, p: percent(Math.max(...after.probs[model.most - 1])),
-        verdict: t("verdict", { before: choices(before.perplexity), after: choices(after.perplexity), why }),
+        verdict: t("verdict", { before: choices(before.perplexity), after: choices(after.perplexity), beyond: beyondIn({ ...model, now: after }, t), why }),
         ...(i === OWN && { right }),
       };
     },

@@ -7,7 +7,11 @@ export const MAX_TEXT = SPEC.controls.text.max;
 export const STAGES = SPEC.controls.stage.choices;
 export const DEFAULT_TEXT = SPEC.controls.text.default;
 export const HIGH = 13; // bits of the highest bar that is drawn
+const NEAR = 1.6; // so many times as likely as a blind guess, or less, is about as likely
+const FAR = 10; // so many times less likely, or more, is far worse
+export const GRADES = { near: NEAR, far: FAR };
 export const NAME = 24; // letters of a text that has one row on a phone, where each bar can be compared with that of before
+const ROW = 21; // letters that have room in one row of the narrowest page
 export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
@@ -86,6 +90,37 @@ export function choices(perplexity) {
   return grouped(perplexity < 1000 ? Math.round(perplexity) : Number(perplexity.toPrecision(2)));
 }
 
+/** How bits compare with what a blind guess costs: "near", "worse", "far" (far worse), or "" for better. */
+export function grade(bits, blind) {
+  const times = 2 ** (bits - blind);
+  if (times >= FAR) return "far";
+  if (times > NEAR) return "worse";
+  return times < 1 / NEAR ? "" : "near";
+}
+
+/** What is to be said of numbers of choices, before and now, where more are told than there are signs: the grade of now; "was" where before alone is one; or "". */
+export function beyond({ before, now, signs }) {
+  const isMore = ({ perplexity }) => Math.round(perplexity) > signs;
+  if (isMore(now)) return grade(now.rate, Math.log2(signs));
+  return before !== null && isMore(before) ? "was" : "";
+}
+
+/** The longest run of low bars in the first row of a text, where a label over the line covers none: { from, length }, from place 0, which has no bar. */
+export function lowRun(text, rates, blind) {
+  const [first, ...more] = pieces(text);
+  let end = first?.length ?? 0;
+  for (const { length } of more) {
+    if (end + length > ROW) break;
+    end += length;
+  }
+  let best = { from: 0, length: 0 };
+  for (let from = 0, at = 0; at < end; at += 1) {
+    if (at > 0 && rates.some((bits) => bits[at - 1] > blind + Math.log2(NEAR))) from = at + 1;
+    if (at + 1 - from > best.length) best = { from, length: at + 1 - from };
+  }
+  return best;
+}
+
 /** Is a text less of a surprise than before (0), the same (1) or more (2), as the numbers that are told say it? */
 export function compared(before, after) {
   if (choices(before.perplexity) === choices(after.perplexity)) return 1;
@@ -146,7 +181,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the room over
- * a letter in bits, the same at all stages, HIGH at most; `blind` what each letter costs a blind guess.
+ * a letter in bits, the same at all stages, HIGH at most; `blind` what each letter costs a blind guess; `low` where a label has room.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -157,11 +192,12 @@ export function derive(state) {
   const after = readBy(network(STAGES.at(-1)), text);
   const largest = (values) => values.indexOf(Math.max(...values)) + 1;
   const most = largest(after.bits);
+  const blind = Math.log2(network(stage).vocab.length);
   const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
   return {
     text, stage, count, now, before, after,
     scale: Math.min(HIGH, Math.ceil(Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits])))),
-    most, blind: Math.log2(network(stage).vocab.length),
+    most, blind, low: lowRun(text, [before.bits, after.bits], blind),
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),

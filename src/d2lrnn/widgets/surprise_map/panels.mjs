@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { beyond, bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -50,9 +50,10 @@ export function tell({ text, now, vocab, blind }, place, t) {
   const sign = vocab.indexOf(text[place]);
   const probs = now.probs[place - 1];
   const shown = guesses(probs, sign);
+  const judged = grade(now.bits[place - 1], blind);
   return {
     context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, chance: probability(probs[sign], t),
-    note: shown[0] === sign ? t("note_first") : now.bits[place - 1] > blind ? t("note_worse") : "",
+    note: judged !== "" ? t("note", { grade: t(`grade_${judged}`) }) : shown[0] === sign ? t("note_first") : "",
     guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
   };
 }
@@ -63,10 +64,11 @@ export function tell({ text, now, vocab, blind }, place, t) {
 export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
-  const scale = [27, 1000].map((count) => element("span", { class: "map-tick", style: `--map-at: ${Math.log2(count).toFixed(3)}` }, t("one_in", { count: oneIn(1 / count) ?? count })));
-  const means = ["first", "later"].map((name) => element("span", { class: "map-mean" }, element("span", { class: "map-mean-name" }, t(`mean_${name}`))));
+  const scale = [27, 1000].map((count) => element("span", { class: "map-tick", style: `--map-at: ${Math.log2(count).toFixed(3)}` }, t(count === 27 ? "blind_line" : "one_in", { count: oneIn(1 / count) ?? count })));
+  const means = ["first", "later"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
+  const averages = element("span", { class: "map-means" }, element("span", { class: "map-means-name" }, t("means")), ...means);
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-before", "aria-hidden": "true" }, t("before")), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name)))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
@@ -126,7 +128,7 @@ export function mapPanel({ t, signal, onPlace }) {
       element("ul", { class: "map-guesses" }, ...rows.map(({ character, chance, comes }) =>
         element("li", { class: comes ? "map-guess map-comes" : "map-guess" },
           element("b", {}, character), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
-          probability(chance, t), ...(comes ? [note] : [])))));
+          element("span", {}, probability(chance, t), ...(comes ? [element("span", { class: "map-note" }, note)] : []))))));
   };
   const draw = (model) => {
     if (shown?.text !== model.text) {
@@ -139,9 +141,10 @@ export function mapPanel({ t, signal, onPlace }) {
       let from = 0;
       if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
       const { first, later } = bitsByPlace(model.text, model.now.bits);
-      const hasMeans = model.count < BRIEF && Math.min(first.count, later.count) >= 3;
-      text.replaceChildren(...scale, ...pieces(model.text).map((piece) =>
-        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...(hasMeans ? [element("span", { class: "map-means" }, ...means)] : []));
+      const shownMeans = Math.min(first.count, later.count) < 3 ? [] : [averages];
+      const isLine = letters.length <= LINE; // in a longer text the averages stay in sight while it scrolls
+      text.replaceChildren(...scale, ...(isLine ? [] : shownMeans), ...pieces(model.text).map((piece) =>
+        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...(isLine ? shownMeans : []));
       pointed = null;
       for (const [name, most] of [["name", NAME], ["line", LINE], ["brief", BRIEF]]) text.classList.toggle(`map-${name}`, letters.length <= most);
       text.style.setProperty("--map-count", Math.max(letters.length, 4));
@@ -154,6 +157,11 @@ export function mapPanel({ t, signal, onPlace }) {
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-most", HIGH);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
+    text.style.setProperty("--map-from", model.low.from);
+    text.style.setProperty("--map-run", model.low.length);
+    text.classList.toggle("map-tall", model.scale > Math.log2(1000));
+    text.classList.toggle("map-keyed", model.scale >= HIGH); // at some stage a bar may be clipped
+    text.parentElement.classList.toggle("map-clips", bits.some((cost) => cost > HIGH));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
     text.parentElement.classList.toggle("map-compares", model.count > 0 && isCompared(model));
     letters.forEach((letter, i) => {
@@ -174,6 +182,13 @@ export function mapPanel({ t, signal, onPlace }) {
   return { node, detail, draw, clear: () => (pointed = null) };
 }
 
+/** What is said after numbers of choices: that they are letters, or, above the number of signs, what they mean. */
+export function beyondIn({ before, now, vocab: { length: signs } }, t) {
+  const found = beyond({ before, now, signs });
+  if (found === "" || found === "was") return t(`beyond_${found}`, { signs });
+  return t("beyond_now", { signs, grade: t(`grade_${found}`) });
+}
+
 /** The training: a button that plays it, a slider over its stages, and what a letter costs there on average. */
 export function trainingPanel({ t, signal, onStage, onPlay }) {
   const play = buttonControl({ label: t("play"), class: "d2lrnn-button map-play", signal, onPress: onPlay });
@@ -186,13 +201,15 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   const node = element("div", { class: "map-training" }, play, range.node, average);
   const likeness = (model) => {
     const [was, is] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
-    return emphasised(t.raw("choices"), { count: isCompared(model) ? t("choices_change", { before: was, after: is }) : is });
+    const change = isCompared(model);
+    const explained = beyondIn({ ...model, before: change ? model.before : null }, t);
+    return emphasised(t.raw(explained === t("beyond_") ? "choices" : "choices_short") + explained, { count: change ? t("choices_change", { before: was, after: is }) : is });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
     const { count, stage, updates } = model;
     play.textContent = t(isPlaying ? "pause" : "play");
-    average.replaceChildren(...(count < 1 ? [] : [t("average"), " ", ...likeness(model)]));
+    average.replaceChildren(...(count < 1 ? [] : likeness(model)));
     range.input.step = 1;
     range.set(STAGES.indexOf(stage), t(stage === STAGES[0] ? "stage_untrained" : "stage", { updates: formatNumber(updates[stage], 0) }));
     choose(STAGES.indexOf(stage));
@@ -248,7 +265,7 @@ export function costTable(t) {
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
       cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
     });
-    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)) });
+    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), ...GRADES });
   };
   return { node, draw };
 }
