@@ -262,7 +262,7 @@ test("no control goes further than the text allows", () => {
 
 test("the right answers of the steps are right", () => {
   const words = ({ right }, i) => SPEC.words.en[`step_${i + 1}_answer_${right + 1}`];
-  assert.deepEqual(SPEC.steps.map(words), ["a better chance", "a worse chance", "jump"]);
+  assert.deepEqual(SPEC.steps.map(words), ["higher", "lower", "jump"]);
   const [on, jump, other] = SPEC.steps.map(({ state }) => shown(state));
   for (const [model, better, worse] of [[on, "kept", "empty"], [jump, "empty", "kept"]]) {
     const [good, bad] = [better, worse].map((name) => mean(model.lines.slice(1).map((line) => surprise(line[name][0]))));
@@ -289,6 +289,7 @@ test("the right answers of the steps are right", () => {
   assert.equal(letters.join(""), "the tide clock");
   assert.deepEqual([letters[at], from + at], ["c", start + 1]);
   assert.equal(chances[start - from], before.guess.empty[0]);
+  assert.equal(at - (start - from), 1, "reading on shows one letter before it, all other beginnings more");
   const cuts = Array.from({ length: before.num_steps }, (_, i) => i + 1);
   assert.deepEqual(chances, [null, ...cuts.map((cut) => chancesOf(networkIn(WEIGHTS), "", letters.slice(cut, at + 1).join("")).at(-1))]);
   assert.ok(cuts.every((cut) => chances[cut] >= chances[start - from]), "nowhere is it guessed worse");

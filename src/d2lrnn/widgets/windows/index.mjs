@@ -42,11 +42,9 @@ function sentenceOf({ guess }, chosen) {
   return [`now_nth_${effect}`, { n: chosen + 1, kept: percent(kept), empty: percent(empty) }];
 }
 
-/** That of lines: their first guesses with this memory, and with the other, if that is not yet to be found. */
-function sentencesOfLines({ firsts, carries, memory }, isHidden) {
-  if (firsts === null) return [["lines_one", {}]];
-  const values = { kept: percent(firsts.kept), empty: percent(firsts.empty) };
-  return [[carries ? `lines_${memory}` : `jumps_${memory}`, values], ...(isHidden ? [] : [[`lines_${memory}_other`, values]])];
+/** That of lines: their first guesses with this memory. */
+function sentenceOfLines({ firsts, carries, memory }) {
+  return firsts === null ? ["lines_one", {}] : [carries ? `lines_${memory}` : `jumps_${memory}`, { [memory]: percent(firsts[memory]) }];
 }
 
 function tooShort(t, model) {
@@ -112,15 +110,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     keep({ memory });
     memories.focus(memory);
   };
-  const firsts = firstsPanel({ t, signal, onSwitch });
-  const guess = guessPanel({
-    t, signal, onSwitch, onChoose: () => tell(),
+  const firsts = firstsPanel({
+    t, signal, onSwitch,
     onAgain: () => {
       steps.leave();
       keep({ seed: nextSeed() });
     },
   });
-  const cuts = cutsPanel({ t, signal, onCut: () => now.set(...said()) });
+  const guess = guessPanel({ t, signal, onChoose: () => tell() });
+  const cuts = cutsPanel({
+    t, signal,
+    onCut: () => {
+      if (!model.carries) return keep({ sampling: "sequential" }); // one cut, no more all of them
+      drawOrders();
+      return now.set(...said());
+    },
+  });
   let aim = 0; // the guess to be chosen in the line that comes
   const block = linesPanel({ t, signal, onChoose: (k, n) => {
     if (k === model.k) return guess.choose(n);
@@ -130,7 +135,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const choice = (name, choices, look) => choicePanel({
     ...look, signal, choices,
     onChoose: (value) => {
-      if (!(name === "sampling" && isMeeting())) steps.leave();
+      if (name === "sampling" && isMeeting()) cuts.home();
+      else steps.leave();
       keep({ [name]: value });
       if (model) tell(); // also where it was chosen already
     },
@@ -156,7 +162,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onChange: (name) => (name === "" ? example.set(presetOf(model)) : keepText(PRESETS[name])),
   });
   const source = selectControl({ label: t("source"), options: sources, signal, onChange: (value) => keepText({ source: value }) });
-  const sampling = selectControl({ label: t("sampling"), options: samplings, signal, onChange: (value) => keep({ sampling: value, minibatch: 1 }) });
+  const sampling = selectControl({ label: t("sampling"), options: samplings, signal,
+    onChange: (value) => {
+      steps.leave(); // it may be what a question asks about
+      keep({ sampling: value, minibatch: 1 });
+    },
+  });
   const typed = typedControl({ t, signal, say, onText: (value) => keepText({ own_text: value }) });
   const sizes = Object.fromEntries(["length", "batch_size", "num_steps", "offset"].map((name) => {
     const { min, max } = CONTROLS[name];
@@ -181,7 +192,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const wordsOfLetter = () => {
     const { letters, at, kept, empty, average } = letterMet();
     const { first, p } = cuts.told(letterMet());
-    return { first, p: percent(p), letter: letters[at], count: at - 1, read: percent(empty), jumped: percent(average), kept: percent(kept) };
+    return { first, p: percent(p), letter: letters[at], begin: letters[at - 1], read: percent(empty), jumped: percent(average), kept: percent(kept) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
@@ -201,18 +212,22 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Whether the third step is open, and the figure as it has set it; the order is what it asks about. */
   const isMeeting = () => steps.opened() === 2 && model.sampling !== "adjoining"
     && Object.entries(lastStep.before).every(([name, value]) => ["minibatch", "sampling"].includes(name) || model[name] === value);
-  const meetingWords = () => [`cuts_${model.carries ? "on" : "jump"}`, wordsOfLetter()];
+  /** Of the third step: whether the cut is none that reading on or jumping makes. */
+  const isOwnCut = () => isMeeting() && model.carries && cuts.isMoved(letterMet());
+  const meetingWords = () => [`cuts_${!model.carries ? "jump" : isOwnCut() ? "own" : "on"}`, wordsOfLetter()];
+  const drawOrders = () => orders.draw(isOwnCut() ? null : model.carries ? "sequential" : "random", isMeeting() && steps.isAsking());
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    const told = isMeeting() ? [meetingWords()] : model.lines !== null ? sentencesOfLines(model, isHidden())
-      : [model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen())];
-    return told.flatMap(([key, values]) => [" ", ...emphasised(t.raw(key).replace("{who}", values.who), values)]).slice(1);
+    const [key, values] = isMeeting() ? meetingWords() : model.lines !== null ? sentenceOfLines(model)
+      : model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen());
+    return emphasised(t.raw(key).replace("{who}", values.who), values);
   };
   const tell = () => {
     guess.draw(model, isHidden(), aim);
     root.classList.toggle("win-meets", isMeeting());
-    if (isMeeting()) cuts.draw(letterMet(), !model.carries);
+    if (isMeeting()) cuts.draw(letterMet(), { isAll: !model.carries, isFixed: steps.isAsking() });
     else cuts.forget();
+    drawOrders();
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
@@ -279,7 +294,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = given;
     if (model.lines === null) steps.leave(); // its question is of lines
     if (model.lines !== null) seen.add(model.memory);
-    model.told = isMeeting() ? [meetingWords()] : model.lines !== null ? sentencesOfLines(model, isHidden()) : null;
+    model.told = isMeeting() ? meetingWords() : model.lines !== null ? sentenceOfLines(model) : null;
     const { epoch, k } = model;
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);
@@ -290,7 +305,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     next.disabled = epoch.length === 0;
     orders.node.setAttribute("aria-label", t(isLines ? "reading_line" : "reading"));
     for (const panel of [arrays, ...(isLines ? [] : [text])]) panel.draw(model);
-    orders.draw(model.carries ? "sequential" : "random");
     memories.draw(model.memory);
     glide.stop();
     tell();
@@ -320,7 +334,7 @@ export default explorable({
   spec: SPEC, data: ["text", "weights"], derive, repair, build,
   spoken: (model, t) => {
     if (model.epoch.length === 0) return tooShort(t, model);
-    if (model.told !== null) return model.told.map(([key, values]) => t(key, values)).join(" ");
+    if (model.told !== null) return t(...model.told);
     return t("spoken", { place: placeWords(t, model), now: t(...sentence(t, model)) });
   },
 });

@@ -1,7 +1,7 @@
 // The pieces of one reader as lines of tinted letters; those of several, or of numbers, in their text; a guess with two memories; the arrays X and Y.
 import { dragOn, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
-import { cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
+import { averagesOf, cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
 
 const LINE = { wide: 38, narrow: 36 }; // a line of the text with room above it for the names of the readers
 const NARROW = 400;
@@ -389,8 +389,8 @@ function chanceOf({ t, memory, signal, onSwitch }) {
   return { node, set };
 }
 
-/** The first guesses on average, with the memory kept and emptied. `draw(model, isHidden)`: whether the other memory is not told yet. */
-export function firstsPanel({ t, signal, onSwitch }) {
+/** The first guesses on average, with the memory kept and emptied; after jumps also that of the lines in sight. `draw(model, isHidden)`: whether the other memory is not told yet. */
+export function firstsPanel({ t, signal, onSwitch, onAgain }) {
   const title = element("p", { class: "win-firsts-title" });
   const bars = Object.fromEntries(["kept", "empty"].map((memory) => {
     const bar = element("span", { class: "win-chance-bar" });
@@ -398,11 +398,15 @@ export function firstsPanel({ t, signal, onSwitch }) {
     return [memory, { bar, value, node: element("div", { class: `win-first win-of-${memory}` }, element("span", { class: "win-guess-name" }, t(memory)),
       element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar), value.node) }];
   }));
-  const node = element("div", { class: "win-firsts" }, title, ...Object.values(bars).map((each) => each.node));
-  const draw = ({ firsts, carries, memory }, isHidden) => {
+  const these = element("p", { class: "win-these" });
+  const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
+  const node = element("div", { class: "win-firsts" }, title, ...Object.values(bars).map((each) => each.node), these, again);
+  const draw = ({ firsts, lines, carries, memory }, isHidden) => {
     node.hidden = firsts === null;
     if (node.hidden) return;
     title.textContent = t(carries ? "firsts_on" : "firsts_jump");
+    node.classList.toggle("win-jumps", !carries);
+    these.textContent = carries ? "" : t("firsts_these", { p: percent(averagesOf(lines)[memory][0]) });
     for (const [name, { bar, value, node: row }] of Object.entries(bars)) {
       const isUnknown = isHidden && name !== memory;
       value.set(isUnknown ? null : firsts[name]);
@@ -418,19 +422,18 @@ export function firstsPanel({ t, signal, onSwitch }) {
  * of the piece stand below it (`every`), to be chosen. The row that is stronger is the better one; of lines, that of the memory that is switched on.
  * `draw(model, isHidden, at)`: whether the other memory is not told yet; a new piece begins with guess `at`.
  */
-export function guessPanel({ t, signal, onChoose, onAgain, onSwitch }) {
+export function guessPanel({ t, signal, onChoose }) {
   const title = element("p", { class: "win-guess-title" });
-  const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
   const lines = Object.fromEntries(["kept", "empty"].map((name) => {
     const seen = element("span", { class: "win-seen" });
     const bar = element("span", { class: "win-chance-bar" });
-    const value = chanceOf({ t, memory: name, signal, onSwitch });
+    const value = element("b", { class: "win-chance" });
     const track = element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar);
     const label = element("span", { class: "win-guess-name" });
-    return [name, { label, seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, label, seen, track, value.node) }];
+    return [name, { label, seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, label, seen, track, value) }];
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
-  const node = element("div", { class: "win-guesses" }, title, again, ...Object.values(lines).map((line) => line.node));
+  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
   const every = element("div", { class: "win-every" }, element(
     "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
   ), letters);
@@ -450,8 +453,8 @@ export function guessPanel({ t, signal, onChoose, onAgain, onSwitch }) {
   };
   const titleWords = () => {
     if (model.lines === null) return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
-    const words = t(chosen === 0 ? "guess_line" : "guess_line_next", { line: model.k + 1, n: chosen + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
-    return [words, ...exception()].join(" ");
+    const words = t("guess_line", { line: model.k + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
+    return [words, ...exception()].join(". ");
   };
   const write = () => {
     const { guess } = model;
@@ -464,7 +467,7 @@ export function guessPanel({ t, signal, onChoose, onAgain, onSwitch }) {
       const before = element("span", { class: "win-remembered" }, ...(name === "kept" ? visibleSpaces(remembered) : []));
       line.seen.replaceChildren(before, element("b", { class: "win-read" }, ...visibleSpaces(read)), element("b", { class: "win-right" }, visibleCharacter(text[chosen + 1])));
       line.label.textContent = t(model.lines === null ? name : `memory_${name}`);
-      line.value.set(isNothingHidden() || name === model.memory ? guess[name][chosen] : null);
+      line.value.textContent = isNothingHidden() || name === model.memory ? percent(guess[name][chosen]) : "";
       line.bar.style.width = `${(100 * guess[name][chosen]).toFixed(2)}%`; // of lines, it is not shown
       const other = name === "kept" ? "empty" : "kept";
       const isStrong = model.lines === null ? isTold && guess[name][chosen] > guess[other][chosen] : name === model.memory;
@@ -486,7 +489,6 @@ export function guessPanel({ t, signal, onChoose, onAgain, onSwitch }) {
     node.hidden = guess === null; // there is no network for numbers
     every.hidden = guess === null || asLines !== null;
     node.classList.toggle("win-jumps", asLines !== null && !model.carries);
-    again.style.visibility = asLines === null || model.carries ? "hidden" : ""; // its room stays
     if (guess === null) {
       [chosen, told] = [0, ""];
       return;
@@ -605,8 +607,8 @@ export function linesPanel({ t, signal, onChoose }) {
 
 /**
  * A letter and those before it; below each of these how likely the letter is where its line begins there, with an empty memory. One cut can be moved along.
- * `draw({ letters, at, chances, average }, isAll)`: whether every beginning gets its turn. Else one does, and those before it stay in sight, paler.
- * `onCut()` hears that the cut was moved, `forget()` puts it back.
+ * `draw({ letters, at, chances, average }, { isAll, isFixed })`: whether every beginning gets its turn (else one does, and those before it stay in sight,
+ * paler), and whether the cut stays. `onCut()` hears that it was moved, `home()` puts it back, `forget()` also what was seen.
  */
 export function cutsPanel({ t, signal, onCut }) {
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
@@ -618,6 +620,7 @@ export function cutsPanel({ t, signal, onCut }) {
   const level = element("span", { class: "win-met-level", "aria-hidden": "true" }, mark, element("small", {}, t("cuts_average")));
   let met = null;
   let isAll = false;
+  let isFixed = false;
   let cut = 0;
   let columns = [];
   const seen = new Set(); // the cuts that were tried
@@ -658,8 +661,10 @@ export function cutsPanel({ t, signal, onCut }) {
     page.setAttribute("aria-valuenow", cut);
     page.setAttribute("aria-valuetext", t("cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(met.chances[cut]) }));
   };
-  const draw = (given, isEach) => {
-    [met, isAll] = [given, isEach];
+  const draw = (given, how) => {
+    [met, isAll, isFixed] = [given, how.isAll, how.isFixed];
+    node.classList.toggle("win-fixed", isFixed);
+    page.setAttribute("aria-disabled", String(isFixed));
     if (columns.length === 0) lay();
     if (cut === 0) cut = met.at - 1;
     for (const i of isAll ? met.letters.keys() : [cut]) seen.add(i);
@@ -668,10 +673,10 @@ export function cutsPanel({ t, signal, onCut }) {
   };
   const choose = (next) => {
     const kept = Math.min(met.at - 1, Math.max(1, next));
-    if (kept === cut) return;
+    if (isFixed || (kept === cut && !isAll)) return;
     cut = kept;
     seen.add(cut);
-    write();
+    if (!isAll) write();
     onCut();
   };
   const letterAt = ({ clientX }) => {
@@ -691,21 +696,26 @@ export function cutsPanel({ t, signal, onCut }) {
     event.preventDefault();
     choose(places[event.key]);
   }, { signal });
+  const home = () => { cut = 0; };
+  const isMoved = ({ at }) => cut !== 0 && cut !== at - 1;
   const forget = () => {
-    cut = 0;
+    home();
     seen.clear();
   };
   /** { first, p }: the letter that the line begins with, and the chance with this cut; of a cut that was not drawn yet, those of the first. */
   const told = ({ letters, at, chances }) => ({ first: visibleCharacter(letters[cut || at - 1]), p: chances[cut || at - 1] });
-  return { node, draw, forget, told };
+  return { node, draw, home, forget, isMoved, told };
 }
 
-/** Choices side by side, of which one holds: { value: label }. `draw(value)` says which; `onChoose(value)` hears of a press. */
+/** Choices side by side, of which one holds: { value: label }. `draw(value, isFixed)` says which (null: none), and whether it stays; `onChoose(value)` hears of a press. */
 export function choicePanel({ name, choices, kind, signal, onChoose }) {
   const buttons = Object.entries(choices).map(([value, label]) => [value, buttonControl({ label, signal, onPress: () => onChoose(value) })]);
   const node = element("div", { class: `d2lrnn-segments ${kind}`, role: "group", "aria-label": name }, ...buttons.map(([, button]) => button));
-  const draw = (chosen) => {
-    for (const [value, button] of buttons) button.setAttribute("aria-pressed", String(value === chosen));
+  const draw = (chosen, isFixed = false) => {
+    for (const [value, button] of buttons) {
+      button.setAttribute("aria-pressed", String(value === chosen));
+      button.disabled = isFixed && value !== chosen;
+    }
   };
   const focus = (chosen) => buttons.find(([value]) => value === chosen)[1].focus({ preventScroll: true });
   return { node, draw, focus };
