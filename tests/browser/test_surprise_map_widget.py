@@ -477,6 +477,7 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
             label, box = tick.bounding_box(), letter.bounding_box()
             assert label and box
             assert label["y"] + label["height"] == pytest.approx(box["y"] + foot - line - high / 2, abs=1), at
+            expect(tick).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # the words hide no bar
             page_box = widget.locator(".map-letters").bounding_box()
             assert (
                 page_box["y"] - 1 <= label["y"] and label["x"] + label["width"] <= page_box["x"] + page_box["width"]
