@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,12 @@ def test_the_habits_of_the_two_units_hold_on_text_that_training_never_saw() -> N
     assert elsewhere[29] > 10 * at_spaces[29]
     assert (gates[spaces, 29] < 0.5).float().mean() > 0.99
     assert at_spaces[16] > 0.99 and elsewhere[16] < 0.8
-    assert gates[:, 29].mean() < 0.4 and gates[:, 16].mean() > 0.8, "learned to forget, learned to keep"
+    assert gates[:, 29].mean() < 0.4 and gates[:, 16].mean() > 0.8
+    lives = []  # after how many letters less than half is left, on average
+    for unit in (29, 16):
+        halved = [(gates[at + 1 : at + 300, unit].cumprod(0) >= 0.5).sum().item() + 1 for at in range(0, 10_000, 10)]
+        lives.append(sum(halved) / len(halved))
+    assert lives[0] < 1.5 and lives[1] > 4, "short memory, long memory"
     held = torch.stack(cells)[spaces]  # after each space
     assert abs(held[:, 29].mean() - 0.97) < 0.01 and held[:, 29].std() < 0.05, "every word starts almost afresh"
     assert held[:, 16].std() > 1.5
@@ -135,6 +141,9 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
     picture = widget.static_picture()
     assert len(picture) < 25_000 and "nan" not in picture
     assert widget._now() in picture and len(widget.static_sentence()) > 40
+    [steps] = re.findall(r'd="(M[^"]*)H[\d.]+V90z"', picture) if widget.text else ["M"]
+    drawn = [(90 - float(y)) / 26 for y in re.findall(r"V([\d.]+)", steps)]
+    assert drawn == pytest.approx(widget._left(), abs=0.002), "a band that falls at each gate"
 
 
 @pytest.mark.parametrize(

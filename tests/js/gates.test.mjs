@@ -56,8 +56,6 @@ test("what the letters wrote, each times what is left of it, adds up to the cell
       sums[from + k] += share * input[from] * candidate[from];
     }));
     assertClose(sums, cell, JSON.stringify(values));
-    const { at: from, left, added, share } = at(values);
-    assert.deepEqual(share, letters.map((_, i) => (i < from ? 0 : left[i - from] * added[from])), "the orange part is one of them");
   }
 });
 
@@ -250,9 +248,9 @@ test("the printed product is the printed number that a letter adds", () => {
 
 test("a number is the old one times the gate, and what is added; the scale holds all that is drawn, and stays where little changes", () => {
   for (const values of [{}, { unit: 16 }, { unit: 16, gates: AT_SPACES(0) }, { gates: AT_SPACES(1) }, { bias: 4 }, { place: 9 }]) {
-    const { cell, forget, added, share, ownCell, scale } = at(values);
+    const { cell, forget, added, ownCell, scale } = at(values);
     assertClose(cell.map((_, i) => (i ? cell[i - 1] * forget[i] : 0) + added[i]), cell, JSON.stringify(values));
-    assert.ok([...cell, ...share, ...ownCell].every((value) => -scale.down <= value && value <= scale.up), JSON.stringify(values));
+    assert.ok([...cell, ...ownCell].every((value) => -scale.down <= value && value <= scale.up), JSON.stringify(values));
   }
   assert.deepEqual(at({}).ownCell, at({ gates: AT_SPACES(1) }).ownCell);
   assert.deepEqual([[1.3, -1.2], [1.4, -1.3], [7.6, 0.3], [], [-0.6]].map(scaleOf), [

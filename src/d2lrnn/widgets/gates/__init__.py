@@ -182,10 +182,10 @@ class Gates(Explorable):
         return Words(self._words)("sentence", text=self.text, unit=self.unit)
 
     def static_picture(self) -> str:
-        """The text once; under each letter what is left of a number, and the forget gate."""
+        """The text once; under each letter the forget gate, what is left of what one letter adds, and the number."""
         words, text, at = Words(self._words), self.text, self._at
         description = words("picture", unit=self.unit, text=text, now=self._now())
-        picture = Picture(440, 128, words("title"), description)
+        picture = Picture(440, 146, words("title"), description)
         column = 432 / max(18, len(text))
         for i, letter in enumerate(text):
             middle = {"x": f"{4 + column * (i + 0.5):.1f}", "text_anchor": "middle"}
@@ -193,30 +193,30 @@ class Gates(Explorable):
             picture.add("text", visible_character(letter), y=16, font_size=15, font_weight=weight, **middle)
         y, left, gates = 38, self._left(), self.forget_gates[:, self.unit].tolist()
         picture.add("text", words("unit", unit=self.unit), x=4, y=y, font_size=12, font_weight=700)
-        read = self._read()
-        numbers = read["cell"][:, self.unit].tolist()
-        added = (read["input"] * read["candidate"])[at, self.unit].item() if text else 0.0
-        parts = [left[i - at] * added if i >= at else 0.0 for i in range(len(text))]
-        high, low = max([0.0, *numbers, *parts]), min([0.0, *numbers, *parts])
-        scale = 44 / max(high - low, 0.1)
-        zero = y + 24 + scale * high
-        number, stored, gate = "", "", ""
+        numbers = self._read()["cell"][:, self.unit].tolist()
+        high, low = max([0.0, *numbers]), min([0.0, *numbers])
+        scale = 28 / max(high - low, 0.1)
+        floor, zero = y + 52, y + 60 + scale * high
+        number = gate = ""
+        band = f"M{4 + column * at:.1f} {floor}"
         for i in range(len(text)):
             x, wide = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
-            inner, narrow = f"{4 + column * (i + 0.2):.1f}", f"{0.6 * column:.1f}"
             number += f"M{x} {zero:.1f}v{-scale * numbers[i]:.1f}h{wide}V{zero:.1f}z"
-            stored += f"M{inner} {zero:.1f}v{-scale * parts[i]:.1f}h{narrow}V{zero:.1f}z" if parts[i] else ""
             gate += f"M{x} {y + 20}v{-14 * gates[i]:.1f}h{wide}v{14 * gates[i]:.1f}z"
+            if i >= at:  # the band falls in the middle of a letter, where its gate is
+                band += f"{'V' if i == at else f'H{4 + column * (i + 0.5):.1f}V'}{floor - 26 * left[i - at]:.1f}"
         picture.add("path", d=gate, fill=color("blue"))
-        picture.add("path", d=number, fill="currentColor", fill_opacity=0.22)
-        picture.add("path", d=stored, fill=color("vermillion"), fill_opacity=0.75)
+        if text:
+            band += f"H{4 + column * len(text):.1f}V{floor}z"
+            picture.add("path", d=band, fill=color("vermillion"), fill_opacity=0.75)
+        picture.add("path", d=number, fill="currentColor", fill_opacity=0.3)
         picture.add("path", d=f"M4 {zero:.1f}h{column * len(text):.1f}", stroke="currentColor", stroke_width=0.7)
         keys = (
             ("gate_key", color("blue"), 1, 4),
-            ("row_number", "currentColor", 0.22, 250),
-            ("left_key", color("vermillion"), 0.75, 324),
+            ("left_key", color("vermillion"), 0.75, 214),
+            ("number_key", "currentColor", 0.3, 278),
         )
         for key, paint, opacity, at_x in keys:
-            picture.add("rect", x=at_x, y=113, width=9, height=9, fill=paint, fill_opacity=opacity)
-            picture.add("text", words(key), x=at_x + 13, y=122, font_size=11)
+            picture.add("rect", x=at_x, y=131, width=9, height=9, fill=paint, fill_opacity=opacity)
+            picture.add("text", words(key), x=at_x + 13, y=140, font_size=11)
         return str(picture)

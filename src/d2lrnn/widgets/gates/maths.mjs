@@ -152,13 +152,12 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const left = leftFrom(forget);
   const numbers = (from) => letters.map((_, t) => from.cell(t, unit));
   const [cell, ownCell] = [numbers(reading), numbers(trained)];
-  const share = letters.map((_, t) => (t < at ? 0 : left[t - at] * added[at])); // what of each number is the letter's
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
-    left, share, ownCell,
-    scale: scaleOf([...cell, ...ownCell, ...share]),
+    left, ownCell,
+    scale: scaleOf([...cell, ...ownCell]),
     guesses: underNext(reading.guesses),
     ownGuesses: underNext(trained.guesses),
     right: right(reading),

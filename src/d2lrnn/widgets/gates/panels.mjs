@@ -44,8 +44,8 @@ export function fateOf(letters, at) {
 }
 
 /**
- * The text; over each letter the guess that was made for it, under it its gate, and under that the number of the unit, a
- * bar on or under 0, before it what is left in it of what the chosen letter adds.
+ * The text; over each letter the guess that was made for it, under it its gate; under that what is left of what the
+ * chosen letter adds, a band that falls at each gate, and the number of the unit, a bar on or under 0.
  * `lines` is dragged: a grip for its gate, elsewhere for a letter; two sliders take the keys. `point(i)` says of which
  * gate the keys are.
  */
@@ -58,7 +58,7 @@ export function createStrips({ t, signal, onBack }) {
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, letterKeys, gateKeys);
-  let [tiles, cells, faders, grips, shares, numbers, guessed] = [[], [], [], [], [], [], []];
+  let [tiles, bands, cells, faders, grips, shares, numbers, guessed] = [[], [], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -73,10 +73,11 @@ export function createStrips({ t, signal, onBack }) {
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
     numbers = letters.map(() => element("b", { class: "gates-number" }));
-    cells = numbers.map((number, i) => element("span", { class: "gates-cell", style: `--i: ${i}` }, element("i", { class: "gates-was" }), number));
+    bands = letters.map(() => element("span", { class: "gates-band" }));
+    cells = letters.map(() => element("span", { class: "gates-cell" }, element("i", { class: "gates-was" })));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    faders = letters.map((_, i) => element("span", { class: "gates-fader" }, element("i", { class: "gates-own" }), cells[i], grips[i], shares[i]));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), bands[i], shares[i], cells[i], numbers[i], grips[i]));
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
@@ -91,18 +92,18 @@ export function createStrips({ t, signal, onBack }) {
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
       row("gates-guesses", guessed, part, "row_guess"),
       row("gates-text-row", tiles, part, "row_text"),
-      row("gates-faders", faders, part, "keep", "row_gate", "forget", "row_number", "left_key", "left_percent"),
+      row("gates-faders", faders, part, "keep", "row_gate", "forget", "left_key", "row_number"),
     )));
   }
 
   function draw(model, { name, now, nameAt }) {
     last = [model, { name, now, nameAt }];
-    const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, share: parts, scale } = model;
+    const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
     const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
     write(letters);
     node.classList.toggle("is-empty", letters.length < 2);
-    const isOther = (i) => brief(forget[i]) !== brief(ownForget[i]);
+    const isOther = (one, other) => Math.abs(one - other) >= 0.05;
     back.style.visibility = legend.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
     guessed.forEach((tile, i) => {
@@ -122,14 +123,16 @@ export function createStrips({ t, signal, onBack }) {
     cells.forEach((node, i) => {
       const isTold = i === at + 1;
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
-      const share = i === at ? signed(model.added[at]).replace("0.", ".") : isLeft ? shareText(left[i - at], t) : "";
+      const share = i === at ? signed(model.added[at]).replace("0.", ".").replace("1.00", "1.0") : isLeft ? shareText(left[i - at], t) : "";
       shares[i].replaceChildren(...share.split(/(?=%)/).map((text) => (text === "%" ? element("span", { class: "gates-percent" }, text) : text)));
-      const bars = { number: cell[i], was: ownCell[i], share: parts[i] };
-      for (const [bar, value] of Object.entries(bars)) node.style.setProperty(`--${bar}`, part(value));
+      bands[i].style.setProperty("--come", fixed(i < at ? 0 : left[Math.max(0, i - at - 1)]));
+      bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
+      node.style.setProperty("--number", part(cell[i]));
+      node.style.setProperty("--was", part(ownCell[i]));
       numbers[i].textContent = plain(cell[i], 1);
-      numbers[i].classList.toggle("is-under", numbers[i].textContent.startsWith("−"));
-      node.classList.toggle("is-other", Math.abs(cell[i] - ownCell[i]) >= 0.05);
+      node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
       const fader = faders[i];
+      fader.classList.toggle("is-numbered", i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
@@ -138,7 +141,7 @@ export function createStrips({ t, signal, onBack }) {
       const isIdle = i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
-      fader.classList.toggle("is-other", isOther(i));
+      fader.classList.toggle("is-other", isOther(forget[i], ownForget[i]));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
@@ -156,7 +159,7 @@ export function createStrips({ t, signal, onBack }) {
   sized.observe(node);
   signal.addEventListener("abort", () => sized.disconnect());
   /** How far a grip goes from shut to open, in pixels. */
-  const travel = (i) => cells[i].offsetTop - numbers[i].offsetHeight - grips[i].offsetHeight;
+  const travel = (i) => bands[i].offsetTop - grips[i].offsetHeight;
   /** The grip of the gate that is told swells where it is: it can be moved. */
   const nod = () => {
     const moves = ["1", "1.25", "1"].map((scale) => ({ scale }));
@@ -167,7 +170,7 @@ export function createStrips({ t, signal, onBack }) {
 
 /** Two units, one that forgets and one that keeps: `onUnit` has the one that is pressed. */
 export function createPair({ t, signal, units, onUnit }) {
-  const buttons = units.map((unit) => buttonControl({ label: [element("b", {}, t("unit", { unit })), " ", element("span", {}, t(`unit_${unit}`))], signal, onPress: () => onUnit(unit) }));
+  const buttons = units.map((unit) => buttonControl({ label: [element("b", {}, t("unit", { unit }), ":"), " ", element("span", {}, t(`unit_${unit}`))], signal, onPress: () => onUnit(unit) }));
   return {
     node: element("div", { class: "d2lrnn-segments gates-pair", role: "group", "aria-label": t("units") }, ...buttons),
     draw: ({ unit }) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(units[i] === unit))),
