@@ -956,10 +956,10 @@ def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Recor
 def test_nothing_moves_below_the_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows())
-    for width in (320, 360, 390, 720):
+    for width in (320, 360, 390, 720, 1280):
         page.set_viewport_size({"width": width, "height": 800})
-        tops, clipped = widget.evaluate(
-            """async (e) => { const tops = [], clipped = [];
+        tops, guesses_at, clipped = widget.evaluate(
+            """async (e) => { const tops = [], guesses = [], clipped = [];
               const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
               await drawn();
               for (const order of e.querySelectorAll(".win-orders button"))
@@ -970,11 +970,13 @@ def test_nothing_moves_below_the_guess(opened: tuple[Page, Record], tmp_path: Pa
                     e.querySelector(".win-page").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
                     await drawn();
                     tops.push(e.querySelector(".d2lrnn-step-titles").offsetTop);
+                    guesses.push(e.querySelector(".win-guesses").offsetTop);
                     const parts = [...e.querySelectorAll(".win-guess > *")];
                     clipped.push(...parts.filter((x) => x.scrollWidth > x.clientWidth + 1).map((x) => x.className)); } }
-              return [tops, clipped]; }"""
+              return [tops, guesses, clipped]; }"""
         )
-        assert len(tops) == 20 and len({*map(round, tops)}) == 1, width
+        for places in (tops, guesses_at):
+            assert len(places) == 20 and len({*map(round, places)}) == 1, width
         assert clipped == [], width
 
 
