@@ -27,7 +27,6 @@ def cases() -> list[dict[str, Any]]:
                 "given": given,
                 "text": widget.text,
                 "effects": [[round(effect, 6) for effect in row] for row in widget.effects.tolist()],
-                "reaches": widget.reaches,
                 "weights": [round(weight, 6) for weight in widget.weights.tolist()],
                 "differs": [round(value, 6) for value in widget.differs.tolist()],
                 "probs": [[round(p, 6) for p in row] for row in widget.probs.tolist()],

@@ -215,9 +215,10 @@ class Attention(Explorable):
         if not 0 <= s < len(text):
             telling = self._telling()
             such = words("such", letter=_which(text, telling, words)) if telling >= 0 else words("such_last")
-            near, far = self.reaches
-            looks = words("reach_1" if near == 1 else "reach_more", count=near)
-            return words("now_reach", looks=looks, holds=far, such=such)
+            guessed = words(
+                "now_asked_same" if before[0] == before[1] else "now_asked", looks=before[0], holds=before[1]
+            )
+            return f"{guessed} {words('now_press', such=such)}"
         changed = [name for name, old, new in zip(("attention", "state"), before, after) if old != new]
         which = changed[0] if len(changed) == 1 else "both" if changed else "neither"
         if after[0] == after[1]:

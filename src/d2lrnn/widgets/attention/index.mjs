@@ -10,7 +10,11 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const models = element("p");
   const measured = [1, 2, 3].map((i) => element("p", {}, t(`measured_${i}`, { max: MAX_TEXT, near: REACHES[0], far: REACHES[1] })));
   const panel = textPanel({
-    t, signal, onLetter: (letter) => commit({ letter, ...(state().view === "order" && { view: "text" }) }),
+    t, signal,
+    onLetter: (letter) => {
+      if (model.hidesBars) steps.leave(); // a letter erased would tell the answer
+      commit({ letter, ...(state().view === "order" && { view: "text" }) });
+    },
     onBack: () => {
       steps.ask(-1); // its outcome tells of the chart
       commit({ view: "text", letter: 0 });
@@ -33,7 +37,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const isOfLetter = step?.state.view === "text" && step.state.letter > 0;
     model.hidesBars = model.isAsked && isOfLetter; // they would tell the answer
     const shown = model.isAsked && !isOfLetter ? { ...model, such: -1 } : model; // no letter is to be pressed
-    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : "lead", toldOf(model, t));
+    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : model.hidesBars ? "lead_asked" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -157,13 +157,7 @@ export function tellingLetter(text, read, vocab) {
     && read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index).length === 1);
 }
 
-export const STRONG = SPEC.controls.letter.strong; // a guess reaches back to the farthest letter that moves so much of it
-
-/** How far back a guess reaches, in letters. */
-export function reachOf(effects) {
-  const far = effects.findIndex((effect) => effect >= STRONG);
-  return far < 0 ? 0 : effects.length - far;
-}
+export const STRONG = SPEC.controls.letter.strong; // a guess needs a letter that moves so much of it
 
 /** The letter that attention looks at most, where its guess hardly needs it (-1: its guess needs it). */
 export function unneededOf(weights, effects) {

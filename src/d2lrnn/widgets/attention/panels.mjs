@@ -2,9 +2,10 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, reachOf, readable, roundsOf, SHARES, STRONG, unneededOf, WEIGHTS } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, unneededOf, WEIGHTS } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
+const MANY = 1000; // letters of a long text
 
 /** A letter in a sentence: the space by its name. */
 const named = (character, t) => (character === " " ? t("by_space") : character);
@@ -37,18 +38,15 @@ function valueOf({ text, told, count, effects, weights }, t) {
 }
 
 /** The sentence on top: { template, values }. */
-function sentenceOf({ text, told, such, isAsked, mean, order, count, back, before, after, effects }, t) {
+function sentenceOf({ text, told, such, isAsked, mean, order, count, back, before, after }, t) {
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
   if (mean) return { template: t.raw("now_mean"), values: counted(back, t) };
   if (order) return { template: t.raw("now_order"), values: rounds({ count }) };
   const [looks, holds] = before.map(({ character }) => named(character, t));
-  if (told < 0 && isAsked) return { template: t.raw(looks === holds ? "now_asked_same" : "now_asked"), values: { looks, holds } };
   if (told < 0) {
-    const [near, far] = effects.map(reachOf);
-    return {
-      template: t.raw("now_reach"),
-      values: { looks: t(near === 1 ? "reach_1" : "reach_more", { count: near }), holds: far, such: such < 0 ? t("such_last") : t("such", { letter: which(text, such, t) }) },
-    };
+    const guessed = t.raw(looks === holds ? "now_asked_same" : "now_asked");
+    const values = { looks, holds, such: such < 0 ? t("such_last") : t("such", { letter: which(text, such, t) }) };
+    return { template: isAsked ? guessed : `${guessed} ${t.raw("now_press")}`, values };
   }
   const [looksThen, holdsThen] = after.map(({ character }) => named(character, t));
   const changed = [looks !== looksThen && "attention", holds !== holdsThen && "state"].filter(Boolean);
@@ -76,11 +74,13 @@ export function scores({ sizes }) {
 
 /** What the guided steps ask about and tell. */
 export function toldOf(model, t) {
-  return { ...counted(model.back, t), ...(model.order && rounds(model)) };
+  const many = rounds({ count: MANY });
+  const long = { many: formatNumber(MANY, 0), holds_many: formatNumber(many.holds, 0), looks_many: many.looks };
+  return { ...counted(model.back, t), by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long }) };
 }
 
-/** One of the two: its name and what it guesses, and a bar for each letter. */
-function half(k, t) {
+/** One of the two: its name (with what else stands `extra` beside it) and what it guesses, and a bar for each letter. */
+function half(k, t, ...extra) {
   const name = NAMES[k];
   const guessed = ["letter", "next"].map((which) => {
     const [letter, share] = [element("b"), element("span")];
@@ -95,7 +95,7 @@ function half(k, t) {
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, ...guessed.map(({ row }) => row), note);
   const gloss = element("span");
-  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", ...extra, gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
   const drawGuess = ({ mean, order, count, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
@@ -121,20 +121,17 @@ function half(k, t) {
       bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
       if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
-    bars.style.setProperty("--att-reach", String(mean ? 0 : reachOf(shares)));
-    const isSpace = text[told] === " ";
-    const ofLetter = k > 0 ? "_told" : told === count - 1 ? "_told_last" : isSpace ? "_told_space" : "_told";
-    const unneeded = k > 0 || hidesBars || told === count - 1 ? -1 : unneededOf(weights, effects[0]);
+    bars.dataset.label = hidesBars || order || mean ? "" : t("needs");
+    const isLast = told >= 0 && told === count - 1;
+    const unneeded = k > 0 || hidesBars || isLast ? -1 : unneededOf(weights, effects[0]);
     const disagree = unneeded >= 0 && unneeded !== told;
-    const ofText = disagree ? `${told < 0 ? "" : "_told"}_unneeded` : told >= 0 ? ofLetter : hidesBars && k === 0 ? "_asked" : "";
-    const when = mean ? "_mean" : order ? "_order" : ofText;
-    gloss.textContent = mean && name === "state" ? "" : t(`gloss_${name}${when}`, {
-      letter: told < 0 ? "" : which(text, told, t), by: t(isSpace ? "by_e" : "by_space"),
+    const ofText = k > 0 ? (told < 0 ? "" : "_told") : isLast ? "_last" : disagree ? "_unneeded" : "";
+    gloss.textContent = t(`gloss_${name}${mean ? "_mean" : order ? "_order" : ofText}`, {
       unneeded: !disagree ? "" : text[unneeded] === " " ? t("by_space") : t("such", { letter: which(text, unneeded, t) }),
     });
     drawGuess(model);
   };
-  return { title, head: element("div", { class: "att-head" }, title, guess), bars, draw };
+  return { head: element("div", { class: "att-head" }, title, guess), bars, draw };
 }
 
 const cell = (kind) => () => element("span", { class: kind });
@@ -180,13 +177,12 @@ function memoryRow() {
  * In the averages its letters are distances, along which a drag moves too, and there is a way back (`onBack`).
  */
 export function textPanel({ t, signal, onLetter, onBack }) {
-  const [above, below] = NAMES.map((_, k) => half(k, t));
+  const wayBack = buttonControl({ label: t("back"), signal, onPress: onBack });
+  const [above, below] = [half(0, t), half(1, t, wayBack)];
   const [rays, memory] = [lookRow(), memoryRow()];
   const letters = element("div", { class: "att-row att-letters" });
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, rays.node, above.bars, letters, below.bars, memory.node);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
-  const wayBack = buttonControl({ label: t("back"), signal, onPress: onBack });
-  below.title.append(wayBack);
   const node = element("div", { class: "att-figure", role: "group", "aria-label": t("figure"), style: `--att-port: ${PORT}` }, above.head, columns, below.head, keys);
   let shown = null;
   let last = -1;
@@ -218,6 +214,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     node.classList.toggle("att-order", order);
     node.classList.toggle("att-asks", hidesBars);
     wayBack.hidden = !mean;
+    columns.dataset.label = hidesBars || order ? "" : t(mean ? "looks_mean" : "looks");
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
