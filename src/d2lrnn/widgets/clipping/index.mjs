@@ -8,20 +8,21 @@ import SPEC from "./spec.json" with { type: "json" };
 const SMALL = 0.002; // of a weight: no step that is seen
 const LONG = 20; // steps: fewer need no other limit
 
-/** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn. */
-function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false) {
+/** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn, `moves` a step that is still drawn on. */
+function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false, moves = null) {
   const isHelp = (freeDown ?? Infinity) >= LONG && (keptDown ?? Infinity) < LONG;
   const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
   const isKnown = freeEnd === "goal" ? "now_goal" : slope === 0 ? "now_none" : null;
-  const keys = isKnown ? [isKnown] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
-  return [keys, { clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t), late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0) }];
+  const keys = moves !== null ? [`now_moves_${clips ? "kept" : "free"}`] : isKnown ? [isKnown] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
+  return [keys, { step: moves, clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t), late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0) }];
 }
 
 /** A number of steps in words. */
 const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "steps_one" : "steps_many", { count: formatNumber(count ?? PATIENCE, 0) });
 
-/** How many steps a ball needs, for the button that shows them. */
-function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, t) {
+/** How many steps a ball needs, for the button that shows them; while it moves, nobody knows yet. */
+function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, moves, t) {
+  if (moves !== null && isKept === clips) return "…";
   if (freeDown !== 0 && slope !== 0 && (isKept ? !clips : isFirst)) return "?";
   return stepsOf(isKept ? keptDown : freeDown, t);
 }
@@ -137,7 +138,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const frame = (share) => {
         const done = Math.max(1, Math.floor(share * STEPS));
         const many = done < moves ? done : STEPS;
-        paint(model, isKept ? STEPS : many, many);
+        paint(model, isKept ? STEPS : many, many, many < STEPS ? many : null);
         if (many === STEPS) show.stop();
       };
       frame(0);
@@ -146,16 +147,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }
   whenSeen(loss.node, { act: () => touched || play(state().clips), signal });
 
-  function paint(model, freeSteps = STEPS, keptSteps = STEPS) {
-    const [parts, values] = sentence(model, t, waits);
+  function paint(model, freeSteps = STEPS, keptSteps = STEPS, moves = null) {
+    const [parts, values] = sentence(model, t, waits, moves);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
     lead.textContent = t("lead", { letters: model.letters });
     letters.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.letters.choices[i] === model.letters)));
-    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits);
+    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits, moves !== null);
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
       button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: brief(model.clip) });
-      button.lastChild.textContent = score(model, i === 1, waits, t);
+      button.lastChild.textContent = score(model, i === 1, waits, moves, t);
     });
     plane.draw(model);
     const [what, numbers] = computation(model);

@@ -7,6 +7,7 @@ import { brief, FEW, FLAT, goalOf, lossAt, PATIENCE, plateauTo, RATE, runFrom, s
 const UNIT = 2.4; // pixels
 const HALF = 72 * UNIT; // the widest limit has room
 const LIMIT = 60;
+const KNOB = 10; // of the limit's handle in the plane: its radius
 const SIDEWAYS = "M-2.5 -3.5l-3.5 3.5l3.5 3.5M2.5 -3.5l3.5 3.5l-3.5 3.5";
 const STEM = 9.5; // the limit's handle stands so far outside, clear of a short arrow
 const holdAt = (clip) => -Math.min(clip + STEM, 59.5); // and inside the picture
@@ -59,7 +60,7 @@ export function planePanel({ t, range, onChange, signal }) {
   const stem = svg("path", { class: "clip-stem" });
   const hint = svg("text", { class: "clip-text clip-hint", "text-anchor": "middle" }, t("drag"));
   const { min, max } = range;
-  const edge = handle("edge", t("plane_limit"), [min, max], 28, knob(10), sideways());
+  const edge = handle("edge", t("plane_limit"), [min, max], 28, knob(KNOB), sideways());
   const tip = handle("tip", t("tip"), [0, 85], 28, knob(13));
   const grid = [];
   for (let i = -7; i <= 7; i += 1) if (i !== 0) grid.push(`M${10 * i * UNIT} ${-HALF}V${HALF}M${-HALF} ${10 * i * UNIT}H${HALF}`);
@@ -171,6 +172,12 @@ export function planePanel({ t, range, onChange, signal }) {
     arrows.replaceChildren(...parts);
     labels.replaceChildren(...notes);
     const isSeen = picture.getBoundingClientRect().width > 0; // not folded
+    const cut = notes.find((note) => note.classList.contains("clip-clipped"));
+    const { x: from, y: above, width: wide, height: tall } = isSeen && cut ? cut.getBBox() : new DOMRect(HALF);
+    if (Math.hypot(hold - within(hold, from + wide, from), within(0, above + tall, above)) < KNOB + 4) { // at the limit's handle
+      cut.setAttribute("x", r + 10);
+      cut.setAttribute("text-anchor", "start");
+    }
     if (isSeen) [...notes, edgeText].forEach(keepInside);
     tip.setAttribute("transform", `translate(${g_1 * UNIT} ${-g_2 * UNIT})`);
     hint.setAttribute("x", within(atTip[0], HALF - 32));
@@ -192,15 +199,17 @@ export function planePanel({ t, range, onChange, signal }) {
 
 const [FROM, TO] = [-0.06, 1.22]; // the weights in the picture
 const DEPTHS = [0, 10, 24, 40]; // pixels beneath the loss where its ground gets darker
-const HIGH = { narrow: 272, wide: 348 }; // of the picture of the loss
+const HIGH = { narrow: 260, wide: 340 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
-const STRIPS = { narrow: 56, wide: 74 }; // of the strip under it
-const [BASE, NAME] = [50, 16]; // pixels: beneath the valley, for words; and of the strip's name
+const STRIPS = { narrow: 48, wide: 74 }; // of the strip under it
+const NAMES = { narrow: 36, wide: 24 }; // of the strip's name
+const BASE = 50; // pixels beneath the valley, for words
 const CHOICE = 92; // pixels of the strip that the choice of letters stands in
-const [SKY, TOP] = [68, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
+const [SKY, TOP] = [80, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
 const LIFT = 36; // pixels from the first step's arrow up to the limit's handle
 const SEEN = 4; // pixels: a shorter step is a dot alone
+const LINE = 17; // pixels from one line of words to the next
 const LETTER = 0.59; // of the size of bold words, at most, on average
 const FLANK = 0.85; // weights from here on: words stand beneath the valley
 const NAMED = { at: 0.84, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
@@ -211,7 +220,7 @@ const CENTS = 100; // of the ball's weight
 /** Why one clips: ten steps down a loss, as they are and clipped. The ball is dragged, and so is the limit: a gate that cuts the arrow of its first step. */
 export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signal }) {
   let width = 0;
-  let [high, stripHigh] = [HIGH.wide, STRIPS.wide]; // of the part above the strip, and of the strip
+  let [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => sizes.wide); // of the part above the strip, of the strip, and of its name
   let shown = null;
   let [freeSteps, keptSteps] = [STEPS, STEPS]; // that are drawn
   let holds = null;
@@ -222,7 +231,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const plateau = svg("path", { class: "clip-plateau" });
   const plateauText = svg("text", { class: "clip-text clip-axis-text" }, t("plateau", { slope: FLAT }));
   const [free, kept, counts] = [svg("g"), svg("g"), svg("g")];
-  const loss = svg("text", { class: "clip-text", y: 20 });
+  const loss = svg("text", { class: "clip-text", y: 14 });
   const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("goal", { weight }) : String(weight)));
   const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
   const goal = svg("path", { class: "clip-goal" });
@@ -230,6 +239,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const marks = svg("g"); // of an answered step: the slope where the ball that is not clipped lands
   let isMarked = false;
   let isAsked = false; // a question hides how many steps it takes
+  let isMoving = false; // and so does a motion, until it ends
   const strip = svg("g");
   const gate = svg("path", { class: "clip-gate" });
   const [limitText, slopeText] = ["limit", "step"].map((kind) => svg("text", { class: `clip-text clip-${kind}-text` }));
@@ -249,6 +259,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     left: within(x(shown.start + downhill() * shown.clip * RATE), width - 16, 16),
     top: Math.min(y(shown.loss), y(0.5)) - LIFT,
   });
+  /** Whether the limit leaves the first step as it is. */
+  const isIdleNow = () => shown.slope <= shown.clip;
   const mark = (now) => {
     isMarked = now;
     paint();
@@ -260,7 +272,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
   dragOn(picture, {
     start: (at) => {
-      const [left, top] = [at.x * width, at.y * (high + stripHigh + NAME)];
+      const [left, top] = [at.x * width, at.y * (high + stripHigh + nameHigh)];
       const [knobAt, ballAt] = [gateAt(), { left: x(shown.start), top: y(shown.loss) }];
       const [toLimit, toBall] = [knobAt, ballAt].map((place) => Math.hypot(left - place.left, top - place.top));
       const isUp = top < knobAt.top + LIFT / 2 || top > high; // the limit's half of the sky, or the strip
@@ -342,65 +354,76 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   function placeWords() {
     const { left, top } = gateAt();
     const { start, clip, clips, slope, free: path, kept: keptPath, loss: height } = shown;
-    const [size, isLeft, tip] = [fontSize(), downhill() < 0, x(path[1])];
+    const [size, isLeft, tip, isIdle] = [fontSize(), downhill() < 0, x(path[1]), isIdleNow()];
     const around = (at, to, r) => ({ from: at - r, to: at + r, top: to - r, bottom: to + r });
-    const taken = [around(left, top, 16), { from: 0, to: 130, top: 0, bottom: 24 }, { from: left - 4, to: left + 4, top, bottom: y(height) }, around(x(start), y(height), 14), roomOf(path, 0.42)];
+    const taken = [around(left, top, 16), { from: 0, to: 130, top: 0, bottom: 18 }, { from: left - 4, to: left + 4, top, bottom: y(height) }, around(x(start), y(height), 14), roomOf(path, 0.42)];
     if (clips) taken.push(roomOf(keptPath, 0.2));
+    for (const landed of clips ? [path[1], keptPath[1]] : [path[1]]) taken.push({ from: x(landed) - 4, to: x(landed) + 4, top: y(height), bottom: y(lossAt(landed, shown.letters)) });
+    taken.push({ from: 0, to: width, top: y(0.5) - 3, bottom: high });
+    if (isMarked) taken.push({ from: x(path[1]) - TANGENT, to: x(path[1]) + TANGENT + 120, top: Math.max(y(height) + 2, y(lossAt(path[1], shown.letters)) - 40), bottom: high });
     const meets = (a, b) => a.from < b.to && b.from < a.to && a.top < b.bottom && b.top < a.bottom;
-    /** At the first of their places, the first of the words that meet nothing. */
-    const put = (text, all, placesOf) => {
-      const lists = all.map((words) => {
-        const needs = words.length * LETTER * size;
+    /** At the first of their places where they meet nothing; at the `best` ones rather on more lines than elsewhere on one. */
+    const put = (text, words, best, placesOf) => {
+      const lists = [[words.join(" ")], words, words.flatMap((line) => line.split(/ (?==)/)), words].map((lines, k) => {
+        const needs = Math.max(...lines.map((line) => line.length)) * LETTER * size;
         const most = x(isLeft ? start : 1.03) - needs; // clear of the wall
-        return placesOf(needs, most).map(([from, baseline, anchor = "start"]) => ({ words, baseline, anchor, most, from, to: from + needs, top: baseline - size, bottom: baseline + 4 }));
+        return placesOf(needs, most, 8 * (lines.length - 1), k === 3).map(([from, middle, anchor = "start"]) => {
+          const baseline = middle + 5 - ((lines.length - 1) * LINE) / 2;
+          return { lines, baseline, anchor, most, from, to: from + needs, top: baseline - size, bottom: baseline + (lines.length - 1) * LINE + 4 };
+        });
       });
-      const found = lists[0]?.flatMap((_, k) => lists.map((list) => list[k])).find((one) => one.from >= 4 && one.from <= one.most && !taken.some((other) => meets(one, other)));
-      text.textContent = found?.words ?? "";
+      const found = [...lists.slice(0, 2).flatMap((all) => all.slice(0, best)), ...lists.flat()].find((place) => place.from >= 4 && place.from <= place.most && place.top >= 0 && !taken.some((other) => meets(place, other)));
       text.setAttribute("text-anchor", found?.anchor ?? "start");
-      text.setAttribute("x", number(found?.[found.anchor === "end" ? "to" : "from"] ?? 0));
-      text.setAttribute("y", number(found?.baseline ?? 0));
+      text.replaceChildren(...(found?.lines ?? []).map((line, i, { length }) => svg(
+        "tspan", { x: number(found[found.anchor === "end" ? "to" : "from"]), y: number(found.baseline + i * LINE) }, found.anchor === "end" ? `${i > 0 ? " " : ""}${line}` : `${line}${i < length - 1 ? " " : ""}`))); // a space where it moves nothing
       if (found) taken.push(found);
     };
-    const wordings = (kind, digits) => [kind, "step_short"].map((key) => t(key, { size: digits, rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) }));
-    put(limitText, clips ? wordings("limit_is", clip) : [t("limit_off")], (needs, most) =>
-      [[Math.min(most, left - 28 - needs), top + 5, "end"], [left + 28, top + 5], [within(left - needs / 2, most, 4), top - 26]]);
-    const row = top + LIFT - 10;
-    const slopeWords = slope === 0 ? [] : slope < 1e-4 ? [t("slope_there", { slope: slopeIn(slope) })] : wordings("slope_is", slopeIn(slope));
-    put(slopeText, slopeWords, (needs, most) => {
-      const inner = isLeft ? Math.max(tip, left) + 12 : x(start) - needs / 2;
-      return [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row, "end"], [4, row], [inner, row], ...[26, 44].map((lift) => [within(inner, most, 4), top - lift])];
+    const wordings = (kind, digits) => [t(kind, { size: digits }), t("step_is", { rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) })];
+    put(limitText, isIdle ? [t("limit_is", { size: clip }), t("limit_idle")] : clips ? wordings("limit_is", clip) : [t("limit_off")], 0, (needs, most) =>
+      [[Math.min(most, left - 28 - needs), top, "end"], [left + 28, top], [within(left - needs / 2, most, 4), top - 31]]);
+    if (slope === 0) {
+      slopeText.replaceChildren();
+      return;
+    }
+    const [level, row] = [y(height), top + LIFT - 15];
+    put(slopeText, slope * RATE < 1e-4 ? [t("slope_there", { slope: slopeIn(slope) })] : wordings("slope_is", slopeIn(slope)), 1, (needs, most, lift, isLast) => {
+      const inner = isLeft ? Math.max(tip, left) + 20 : x(start) - needs / 2;
+      const short = [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row - lift, "end"], [4, row - lift], [inner, row - lift]];
+      const under = [tip, x(keptPath[1])].map((drop) => [drop + 10, level + 16 + lift]);
+      return [...!isLeft ? [] : [[tip - 10 - needs, level, "end"], ...under], ...short, ...isLast ? [31, 57].map((far) => [within(inner, most, 4), top - far]) : []];
     });
   }
 
   /** How many steps it takes to the goal, under the place where the first one lands: for no limit, and for every limit that has been tried. */
   function drawStrip() {
     const { start, letters, clip, clips, free: path, freeDown, keptDown } = shown;
-    const of = `${start} ${letters}`;
-    if (tried.of !== of) tried = { of, last: null, counts: new Map() };
+    const landing = (now) => start - RATE * within(slopeAt(start, letters), now);
+    if (tried.of !== letters) tried = { of: letters, last: null, counts: new Map() };
     if (clips) {
       const others = holds === "limit" && tried.last !== null ? tried.last : clip; // a fast hand passes over limits
       for (let now = Math.min(clip, others); now <= Math.max(clip, others); now += 1 / HALVES) {
-        if (!tried.counts.has(now)) tried.counts.set(now, now === clip ? keptDown : runFrom(start, letters, now).down);
+        if (now === clip || !tried.counts.has(landing(now))) tried.counts.set(landing(now), now === clip ? keptDown : runFrom(start, letters, now).down);
       }
       tried.last = clip;
     }
+    const names = [t("steps_strip"), t("steps_where")];
     const floor = high + stripHigh;
     const tall = (down) => 3 + ((stripHigh - 22) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
     const wide = Math.max(2, x(RATE / HALVES) - x(0));
     const bar = (kind, to, down) => (x(to) < CHOICE ? [] : [
       svg("path", { class: `clip-bar clip-bar-${kind}`, d: `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z` }),
     ]);
-    const count = (kind, to, down) => (x(to) < CHOICE + 30 ? [] : [svg("text", {
-      class: `clip-text clip-count-${kind}`, "text-anchor": "middle", x: number(x(to)), y: number(floor - tall(down) - 4),
+    const count = (kind, to, down, side) => (x(to) < CHOICE + (isApart || isOne ? 0 : 30) ? [] : [svg("text", { // close to another, each on its own side
+      class: `clip-text clip-count-${kind}`, "text-anchor": x(to) < CHOICE + 30 ? "start" : isApart || isOne ? "middle" : side < 0 ? "end" : "start", x: number(x(to) + (isApart || isOne ? 0 : 3 * side)), y: number(floor - tall(down) - 4),
     }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0))]);
-    const landing = (now) => start - RATE * within(slopeAt(start, letters), now);
     const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 48;
+    const isOne = clips && freeDown === keptDown && !isApart;
     strip.replaceChildren(
-      svg("path", { class: "clip-floor", d: `M${number(Math.max(CHOICE, x(0.2)))} ${floor}H${number(x(1.14))}` }),
-      ...isAsked ? [] : [...bar("full", path[1], freeDown), ...isApart ? count("full", path[1], freeDown) : []],
-      ...[...tried.counts].flatMap(([now, down]) => bar("tried", landing(now), down)),
-      ...clips ? [...bar("clipped", landing(clip), keptDown), ...count("clipped", landing(clip), keptDown)] : [],
-      svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: number(x(1.14)), y: floor + NAME - 3 }, t("steps_strip")),
+      svg("path", { class: "clip-floor", d: `M${number(Math.max(CHOICE, x(0.2)))} ${floor}H${width}` }),
+      ...isAsked || (isMoving && !clips) ? [] : [...bar("full", path[1], freeDown), ...isOne ? [] : count("full", path[1], freeDown, downhill())],
+      ...[...tried.counts].flatMap(([to, down]) => (isMoving && to === landing(clip) ? [] : bar("tried", to, down))),
+      ...clips && !isMoving ? [...bar("clipped", landing(clip), keptDown), ...count("clipped", landing(clip), keptDown, -downhill())] : [],
+      ...(width < WIDE ? names : [names.join(" ")]).map((words, i) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: width, y: floor + 17 + 15 * i }, words)),
     );
   }
 
@@ -448,6 +471,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const { left, top } = gateAt();
     const foot = Math.min(y(shown.loss), y(lossAt(weightAt(left), letters)));
     gate.setAttribute("d", `M${number(left)} ${number(top)}V${number(foot)}`);
+    picture.dataset.idle = String(isIdleNow());
     limit.setAttribute("transform", `translate(${number(left)} ${number(top)})`);
     limit.setAttribute("aria-valuenow", clip);
     limit.setAttribute("aria-valuetext", brief(clip));
@@ -465,9 +489,9 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     act: (now) => {
       if (now < 120) return;
       width = now;
-      [high, stripHigh] = [HIGH, STRIPS].map((sizes) => sizes[width < WIDE ? "narrow" : "wide"]);
-      picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + NAME}`);
-      picture.setAttribute("height", high + stripHigh + NAME);
+      [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => sizes[width < WIDE ? "narrow" : "wide"]);
+      picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + nameHigh}`);
+      picture.setAttribute("height", high + stripHigh + nameHigh);
       paint();
     },
     signal,
@@ -479,8 +503,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     /** Nothing that has been tried may give away a question's answer. */
     forget: () => { tried.of = ""; },
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped; or the first step alone. */
-    draw: (model, freeMany, keptMany, waits) => {
-      [shown, freeSteps, keptSteps, isAsked] = [model, waits ? 1 : freeMany, keptMany, waits];
+    draw: (model, freeMany, keptMany, waits, moves) => {
+      [shown, freeSteps, keptSteps, isAsked, isMoving] = [model, waits ? 1 : freeMany, keptMany, waits, moves];
       paint();
     },
   };
