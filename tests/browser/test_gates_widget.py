@@ -188,7 +188,7 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
     for row in widget.locator(".gates-part").all():
         labels = [" ".join(name.split()) for name in row.locator(".gates-labels > span").all_text_contents()]
         sum_of_all = "number: the sum of all letters"
-        assert labels == ["guess", "text", "keep old", "gate", "forget old", "still left", sum_of_all]
+        assert labels == ["guess", "text", "keep", "gate", "forget", "still left", sum_of_all]
     grips = widget.locator(".gates-grip").all_text_contents()
     assert [grips[i] for i in (6, 7, 8, 12)] == [".67", ".48", ".13", ""]
     expect(widget.locator(".d2lrnn-fold[open]")).to_have_count(0)
@@ -233,6 +233,10 @@ def test_what_is_left_of_the_letter_falls_at_each_gate_and_the_number_stands_und
         is_above = at_right["y"] + at_right["height"] <= box["y"]
         assert is_above or at_right["x"] > box["x"] + box["width"], "beside the labels"
         assert box["x"] + box["width"] <= 390
+    for label, lane in ((-2, ".gates-band"), (-1, ".gates-cell")):
+        name, drawn = labels[label].bounding_box(), widget.locator(lane).first.bounding_box()
+        middles = [box["y"] + box["height"] / 2 for box in (name, drawn)]
+        assert middles[0] == pytest.approx(middles[1], abs=2), "level with what it names"
     clear = """(all) => all.every((e) => {
       const kinds = ["cell", "number", "own", "grip"];
       const [cell, number, own, grip] = kinds.map((kind) => e.querySelector(`.gates-${kind}`));
@@ -308,6 +312,14 @@ def test_nothing_stands_over_the_edge_of_a_small_phone(opened: tuple[Page, Recor
         edge = "(e) => e.getBoundingClientRect().right"
         rights = widget.locator(".is-fate > .gates-share").evaluate_all(f"(all) => all.map({edge})")
         assert max(rights) <= widget.locator(".gates-lines").evaluate(edge) + 1, given
+        names = ".gates-part:first-child .gates-faders > .gates-labels > span"
+        tops = """(all) => all.map((e) => {
+          const range = new Range();
+          range.selectNodeContents(e);
+          return [range.getBoundingClientRect().top, range.getBoundingClientRect().bottom];
+        })"""
+        meets = [a[1] - b[0] for a, b in pairwise(widget.locator(names).evaluate_all(tops))]
+        assert max(meets) <= 2, ("names keep clear of each other", given)
         lefts = widget.locator(".gates-labels > span").evaluate_all(
             "(all) => all.filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().left)"
         )
