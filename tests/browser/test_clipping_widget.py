@@ -349,6 +349,13 @@ def test_the_first_step_is_an_arrow_that_the_limit_cuts(opened: tuple[Page, Reco
     assert shade == pytest.approx(0.782, abs=0.002)  # there the slope is 1
     put(page, start=0.2)
     expect(widget.locator(".clip-step-text")).to_have_text("slope < 0.0001")
+    page.set_viewport_size({"width": 390, "height": 844})
+    places = set()
+    for clip in (5, 30, 60):
+        put(page, clip=clip, clips="true")
+        expect(widget.locator(".clip-step-text tspan")).to_have_text(["slope 72", "× 0.01 = 0.72"])  # noqa: RUF001
+        places.add(tuple(widget.locator(".clip-step-text").bounding_box().values()))
+    assert len(places) == 1, "the limit moves no words of the slope"
 
 
 BARS = """(all) => all.map((bar) => { const { x, width, height } = bar.getBBox(); return [x + width / 2, height]; })"""
@@ -398,6 +405,8 @@ def test_the_steps_that_each_limit_needs_are_kept_where_it_has_been_tried(
             expect(pair).to_have_text(["1\u202f554", "632"])  # however close
             left, right = (one.bounding_box() for one in pair.all())
             assert left["x"] + left["width"] <= right["x"]
+    widget.get_by_role("button", name="Reset").click()
+    expect(tried).to_have_count(0)
 
 
 def test_too_small_a_limit_is_seen_to_be_slow_and_too_large_a_one_not_to_help(

@@ -114,10 +114,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }, { signal });
   onReset(() => {
     loss.mark(false);
+    loss.forget();
     waits = false;
     how.open = false;
     plane.askToDrag();
     paint(derive(state())); // a question closes, even where nothing else changes
+    loss.forget(); // what that has drawn of the old state
   });
 
   el.append(element(
