@@ -6,6 +6,7 @@ import copy
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from torch import nn
 
 import d2lrnn as d
 from d2lrnn.ops.callbacks import KeepBest
+from d2lrnn.training import Run
 
 IDS = torch.tensor([0, 1, 2, 3, 2, 1] * 40)
 
@@ -252,7 +254,7 @@ def test_exploding_training_stops_and_says_why() -> None:
     before = [p.detach().clone() for p in model.parameters()]
     with pytest.raises(d.TrainingDivergedError, match=r"epoch 1, at step 1.*Turn on clipping") as caught:
         d.fit(model, d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1, clip=None, device="cpu")
-    assert caught.value.history.step_losses == []
+    assert caught.value.history.step_losses == [] and str(caught.value).startswith("Training diverged in epoch 1")
     for a, b in zip(model.parameters(), before):
         assert torch.equal(a, b)
     with pytest.raises(d.TrainingDivergedError, match="Lower the learning rate"):
@@ -340,3 +342,70 @@ def test_progress_bar_can_be_seen_and_silenced(capfd: pytest.CaptureFixture, mon
     assert capfd.readouterr().err == ""
     d.fit(_model(), windows, epochs=1, lr=0.1, device="cpu")
     assert "training perplexity" in capfd.readouterr().err
+
+
+def test_fit_leaves_the_model_in_training_mode_and_touches_none_for_an_unknown_schedule() -> None:
+    model = _model().eval()
+    arguments = {"epochs": 1, "lr": 0.1, "device": "cpu"}
+    with pytest.raises(ValueError, match="'constant' or 'one-cycle'"):
+        d.fit(model, d.SequentialWindows(IDS, 2, 10), schedule="step", **arguments)
+    assert not model.training
+    d.fit(model, d.SequentialWindows(IDS, 2, 10), heldout_ids=IDS[:2], **arguments)  # two tokens are one prediction
+    assert model.training
+
+
+def test_a_text_with_tokens_that_the_model_does_not_know_is_refused() -> None:
+    with pytest.raises(ValueError, match="has a token 4, and the model is made for the tokens 0 to 3"):
+        d.fit(_model(), d.SequentialWindows(IDS + 1, 2, 10), epochs=1, lr=0.1, device="cpu")
+
+
+class _Fewer:
+    """Windows of one's own: fewer minibatches come than their length says."""
+
+    carries_state = False
+
+    def __len__(self) -> int:
+        return 4
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        rows = IDS[:60].reshape(3, 2, 10)
+        return iter([(X, X.roll(-1, 1)) for X in rows])
+
+    def state_dict(self) -> dict:
+        return {}
+
+
+class _Listener(d.Callback):
+    def __init__(self, fails: bool = False) -> None:
+        self.fails, self.heard = fails, []
+
+    def on_train_begin(self, run: Run) -> None:
+        self.heard.append(("begin", run.total_steps, run.total_epochs))
+        if self.fails:
+            raise OSError("no room")
+
+    def on_train_end(self, run: Run) -> None:
+        self.heard.append(("end", run.step, run.epoch))
+
+
+def test_windows_of_ones_own_may_end_early_and_so_does_the_training() -> None:
+    listener = _Listener()
+    history = d.fit(_model(), _Fewer(), epochs=2, lr=0.1, device="cpu", callbacks=[listener])
+    assert len(history.step_losses) == 6 and len(history.epochs) == 2
+    assert listener.heard == [("begin", 8, 2), ("end", 6, 3)]
+
+
+def test_the_last_epoch_may_be_a_part_of_one() -> None:
+    windows, listener = d.SequentialWindows(IDS, 2, 10), _Listener()
+    assert len(windows) == 11
+    history = d.fit(_model(), windows, updates=12, lr=0.1, device="cpu", callbacks=[listener])
+    assert len(history.step_losses) == 12 and len(history.epochs) == 2
+    assert listener.heard[0] == ("begin", 12, 2)
+
+
+def test_who_has_begun_hears_of_the_end_where_another_fails_at_the_beginning() -> None:
+    first, second = _Listener(), _Listener(fails=True)
+    with pytest.raises(OSError, match="no room"):
+        d.fit(_model(), d.SequentialWindows(IDS, 2, 10), epochs=1, lr=0.1, device="cpu", callbacks=[first, second])
+    assert [event[0] for event in first.heard] == ["begin", "end"]
+    assert [event[0] for event in second.heard] == ["begin"]
