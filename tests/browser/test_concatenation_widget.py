@@ -311,7 +311,7 @@ def test_swapped_weights_give_a_wrong_result(opened: tuple[Page, Record], tmp_pa
         marks = "(all) => all.map((e) => getComputedStyle(e, '::after').content)"
         assert {mark[1] for mark in widget.locator(".glue-one .glue-term").evaluate_all(marks)} == {"\u2717"}
         own = "(all) => all.map((e) => getComputedStyle(e, '::before').content)"
-        owned = [f'"needs {weight}"' for weight in ("0.2", "0.2", "0.7", "0.7", "0.8")]
+        owned = [f'"{weight}"' for weight in ("needs 0.2", "0.2", "needs 0.7", "0.7", "0.8")]  # one word for each table
         assert widget.locator(".glue-one .glue-term").evaluate_all(own) == owned
         high = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').height))"
         assert max(widget.locator(".glue-one .glue-term").evaluate_all(high)) < 18, "in one line"
@@ -526,6 +526,10 @@ def test_the_line_of_the_product_that_is_added_is_thick_and_none_has_a_wrong_col
     lines, colors = widget.locator(".glue-ties path"), "(all) => all.map((e) => getComputedStyle(e).stroke)"
     widths = "(all) => all.map((e) => getComputedStyle(e).strokeWidth).sort()"
     assert lines.evaluate_all(widths) == ["1.5px"] * 4 + ["3px"]
+    frames = "(all) => all.map((e) => getComputedStyle(e).boxShadow.match(/^rgba?\\(.*?\\)/)[0])"
+    [chosen] = widget.locator(".glue-sum .glue-marked").evaluate_all(frames)
+    added = widget.locator(".glue-now:is(.glue-cell, .glue-term)").evaluate_all(frames)
+    assert len(added) == 3 and len(set(added)) == 1 and chosen not in added, "what is chosen looks otherwise"
     widget.locator(".d2lrnn-now").click()
     assert lines.evaluate_all(widths) == ["1.5px"] * 5
     x, *_, h = own = lines.evaluate_all(colors)
@@ -536,6 +540,20 @@ def test_the_line_of_the_product_that_is_added_is_thick_and_none_has_a_wrong_col
             expect(widget.locator(".glue-ties")).to_be_hidden()
         come_to_rest(page)
         expect(widget.locator(".glue-ties")).to_be_visible()
+        marked = widget.locator(".glue-frame").evaluate_all(
+            "(all) => all.map((e) => getComputedStyle(e).animationName)"
+        )
+        assert marked == (["glue-click"] * 2 if press == ".glue-button" else ["none", "glue-click"]), "only what moved"
+        if press == ".glue-button":
+            rim = "(e) => parseFloat(getComputedStyle(e).outlineWidth) + parseFloat(getComputedStyle(e).outlineOffset)"
+            names = widget.locator(".glue-stage .glue-name").filter(visible=True).evaluate_all(BOXES)
+            for frame in widget.locator(".glue-frame").all():  # and its rim lies on no name
+                wide = frame.evaluate(rim)
+                left, top, right, bottom = frame.evaluate_all(BOXES)[0]
+                assert all(
+                    a >= right + wide or c <= left - wide or b >= bottom + wide or d <= top - wide
+                    for a, b, c, d in names
+                )
         found = lines.evaluate_all(colors)
         assert found == colours if colours else len(set(found)) == 1 and not {x, h} & set(found)
         pressed = widget.locator(".glue-swap-weights")
@@ -584,6 +602,40 @@ def test_no_part_of_a_sum_lies_on_another_number_and_the_weights_keep_their_name
                 assert terms.first.evaluate(spaces) > -0.15
 
 
+NEEDS = """(terms) => terms.map((e) => {
+  const style = getComputedStyle(e, "::before");
+  const end = e.getBoundingClientRect().right - parseFloat(style.right);
+  return [end - parseFloat(style.width), end]; })"""
+
+
+def test_terms_that_do_not_fit_in_a_line_stand_in_two_and_what_they_need_can_be_read(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Concatenation(glued=True))
+    numbers, groups = widget.get_by_role("radio"), widget.locator(".glue-one .glue-group")
+    terms, ends = widget.locator(".glue-one .glue-term"), widget.locator(".glue-one :is(.glue-term, .glue-total b)")
+    for swap in (None, ".glue-swap-weights", ".glue-swap-rows"):
+        if swap:
+            widget.locator(swap).click()
+        for width, chosen, two in ((1280, 2, False), (390, 0, True), (390, 1, False), (390, 2, True), (320, 2, True)):
+            resize(page, width)
+            numbers.nth(chosen).click()
+            [begin, _, end, _] = widget.locator(".glue-made").evaluate_all(BOXES)[0]
+            boxes = ends.evaluate_all(BOXES)
+            assert all(begin - 0.1 <= left and right <= end + 0.1 for left, _, right, _ in boxes), (swap, width, chosen)
+            middles = [(top + bottom) / 2 for _, top, _, bottom in boxes]
+            first = groups.first.locator(".glue-term").count()
+            for line in (middles[:first], middles[first:]):  # the sum stands behind the last of its terms
+                assert max(line) - min(line) < 4, (swap, width, chosen)
+            assert (middles[-1] - middles[0] > 30) == two, (swap, width, chosen)
+            if swap == ".glue-swap-weights":
+                needs = terms.evaluate_all(NEEDS)
+                assert needs[0][0] >= begin - 0.1
+                for (a, b), (m, n) in zip(pairwise(needs), pairwise(middles[:-1])):
+                    assert a[1] + 5 < b[0] or n > m + 8, (width, chosen)
+
+
 def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Concatenation())
@@ -603,7 +655,7 @@ def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Pat
                 continue
             at, [way] = places(widget), loop.locator("path").evaluate_all(BOXES)
             ends = sorted((at[name][0] + at[name][2]) / 2 for name in ("H", "sum"))
-            assert [way[0], way[2]] == pytest.approx(ends, abs=6)
+            assert [way[0], way[2]] == pytest.approx(ends, abs=6)  # the second of three results, in the middle
             assert way[1] > at["sum"][3]
             others = widget.locator(".glue-stage .glue-name").filter(visible=True).evaluate_all(BOXES)
             [word] = words.evaluate_all(BOXES)
@@ -611,6 +663,10 @@ def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Pat
                 for chosen, value in ((2, 0.34), (1, 1.40)):
                     widget.get_by_role("radio").nth(chosen).click()
                     expect(words).to_have_text(f"tanh: {math.tanh(value):.2f}, next H")
+                    # from that result to the number of H that it replaces
+                    [moved] = loop.locator("path").evaluate_all(BOXES)
+                    by = (chosen - 1) * (at["sum"][2] - at["sum"][0]) / 3
+                    assert [moved[0] - way[0], moved[2] - way[2]] == pytest.approx([by, by], abs=1)
             assert way[0] + 4 < word[0] and word[2] < way[2] - 4 and all(word[1] >= bottom - 2 for *_, bottom in others)
         widget.get_by_role("button", name="Reset").click()
 
@@ -788,7 +844,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         expect(told).to_have_text(re.compile("^Right"))
         expect(widget.locator(".glue-code")).to_have_text(code)
         if step == 1:
-            expect(told).to_contain_text("one weight table, one product, one ordinary layer with 5 inputs")
+            expect(told).to_have_text(re.compile("one weight table, one product, one ordinary layer with 5 inputs.$"))
         if step == 2:
             expect(told).to_contain_text("0.6 meets 0.7 but needs 0.2: 1.08 is wrong, and no error")
             expect(widget.locator(".glue-one .glue-term").first).to_have_text("0.6 \u00d7 0.7")

@@ -179,14 +179,16 @@ test("a link sets sizes within bounds, and the cell is one that there is", () =>
   assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
 });
 
-test("the result goes back to H, below both labels, wherever H stands", () => {
+test("each result goes back to its place in H, below both labels, wherever H stands", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { X, H, sum, unit, row } = layout.glued;
   for (const [memory_first, begin] of [[false, H[0]], [true, X[0]]]) {
-    const { from, to, y } = loopOf({ ...sizes, memory_first }, layout);
-    assert.ok(Math.abs(from - sum[0] - 1.5 * unit) < 1e-9 && Math.abs(to - begin - 1.5 * unit) < 1e-9);
-    assert.ok(y > sum[1] + 2 * row && y < layout.height - 20);
+    for (const column of [0, 1, 2]) {
+      const { from, to, y } = loopOf({ ...sizes, memory_first }, layout, column);
+      assert.ok(Math.abs(from - sum[0] - (column + 0.5) * unit) < 1e-9 && Math.abs(to - begin - (column + 0.5) * unit) < 1e-9);
+      assert.ok(y > sum[1] + 2 * row && y < layout.height - 20);
+    }
   }
 });
 

@@ -10,7 +10,7 @@ const SWAP_SECONDS = 0.7;
 const HOME = 4; // times as fast a block that was let go returns
 const TERMS_SECONDS = 0.6; // until the terms of the sum are in their new places
 const SUM_SECONDS = 1.4;
-const FIRST_SECONDS = 4; // the first time, one sees which number meets which
+const FIRST_SECONDS = 3; // the first time, one sees which number meets which
 const SIDES = { weights: "swapped", rows: "memory_first" }; // what may stand the other way round when glued, and its trait
 const IN_ORDER = { swapped: false, memory_first: false };
 const SIZES = ["batch_size", "num_inputs", "num_hiddens"];
@@ -113,7 +113,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw(model.isWrong ? "pressed_wrong" : "pressed"), values));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance", model.added);
-    stage.tellNext(t("next", values));
+    stage.tellNext(t("next", values), looked[1]);
     root.classList.toggle("glue-tried", model.added !== undefined);
     const areMoving = sum.show(pairsNow(), model.parts[looked[0]][looked[1]], model.glued, model.added);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));

@@ -156,9 +156,9 @@ export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * unit, (d + h) * row) };
 }
 
-/** The way of the result back to H, below both labels: { from, to, y }. */
-export function loopOf({ batch_size: n, num_inputs: d, num_hiddens: h, memory_first }, { glued: { X, sum, unit, row } }) {
-  return { from: sum[0] + (h * unit) / 2, to: X[0] + ((memory_first ? 0 : d) + h / 2) * unit, y: X[1] + n * row + LABEL + 4 };
+/** The way of a result back to its place in H, below both labels: { from, to, y }. */
+export function loopOf({ batch_size: n, num_inputs: d, memory_first }, { glued: { X, sum, unit, row } }, column) {
+  return { from: sum[0] + (column + 0.5) * unit, to: X[0] + ((memory_first ? 0 : d) + column + 0.5) * unit, y: X[1] + n * row + LABEL + 4 };
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

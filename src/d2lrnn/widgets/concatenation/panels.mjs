@@ -212,10 +212,6 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const isBroad = layout.width <= width && inner * layout.glued.unit >= CAPTION.glued[many === "" ? 0 : 1];
     glue.rows.firstChild.replaceChildren(element("code", {}, order), ` ${t("is_glued", { rows: shown.batch_size, columns: inner })}${isBroad ? `, ${t(`is_${order}${many}`)}` : ""}`);
     glue.columns.firstChild.replaceChildren(element("code", {}, "W"), ` ${t("is_glued", { rows: inner, columns: shown.num_hiddens })}`);
-    const { from, to, y } = loopOf(shown, layout);
-    const [way, low] = [Math.sign(to - from), y + 13];
-    back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${way * BEND} ${BEND}H${to - way * BEND}q${way * BEND} 0 ${way * BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
-    Object.assign(next.style, { left: `${(from + to) / 2}px`, top: `${low}px` });
     tellNext();
     place();
     const scrolls = layout.width > width;
@@ -227,13 +223,17 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-scrolled", scrolls);
     fade();
   };
-  /** The number that the chosen result becomes, where there is room for it beside both ends of the arrow. */
-  let told = "";
-  const tellNext = (words = told) => {
-    next.textContent = told = words;
+  /** An arrow from the result of this column to its place in H, and what it becomes there, where there is room for it beside both ends. */
+  let told = ["", 0];
+  const tellNext = (...words) => {
+    if (words.length > 0) told = words;
+    next.textContent = told[0];
     if (layout === null) return;
-    const { from, to } = loopOf(shown, layout);
-    if (next.offsetWidth > Math.abs(from - to) - 2 * BEND) next.textContent = t("next_short");
+    const { from, to, y } = loopOf(shown, layout, told[1]);
+    const low = y + 13;
+    back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${-BEND} ${BEND}H${to + BEND}q${-BEND} 0 ${-BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
+    Object.assign(next.style, { left: `${(from + to) / 2}px`, top: `${low}px` });
+    if (next.offsetWidth > from - to - 2 * BEND) next.textContent = t("next_short");
   };
   const fade = () => box.classList.toggle("glue-more", !more.hidden && box.scrollLeft > 1);
   box.addEventListener("scroll", fade, { signal, passive: true });
@@ -362,6 +362,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     share: () => share, isLifted: () => lifted !== null,
     /** To a share of the whole motion; `home` is how far a block that was in a hand has come to its place. */
     slide: (to, home = 1) => {
+      if (to !== share) delete stage.dataset.moved;
       share = to;
       if (home === 1) lifted = null;
       else if (lifted) lifted.left = 1 - home;
@@ -370,6 +371,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     order: (side) => orders[side],
     /** The blocks of a side to a share of the way past each other. */
     swap: (side, to, home = 1) => {
+      if (to !== orders[side]) stage.dataset.moved = side;
       orders[side] = to;
       if (home === 1) lifted = null;
       else if (lifted) lifted.left = 1 - home;
@@ -390,7 +392,7 @@ export function sumPanel({ t }) {
 
   const line = (pairs, part, value, { name = null, sums = null, added } = {}) => {
     const terms = pairs.map(([u, v, kind, , isOwn, own], k) => element(
-      "span", { "data-own": isOwn ? null : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
+      "span", { "data-own": isOwn ? null : k > 0 && part(k) === part(k - 1) ? written(own, 1) : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
@@ -398,7 +400,9 @@ export function sumPanel({ t }) {
       "span", { class: `glue-group glue-${kind}` }, ...all.filter((_, k) => part(k) === kind), element("b", { class: "glue-part" }, written(sums[kind])),
     ));
     const label = name === null ? [] : [element("span", { class: "glue-soft" }, name), " "];
-    return { pairs, terms, node: element("p", {}, ...label, ...groups, element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total)) };
+    const sum = element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total);
+    const end = sums === null ? [...groups, sum] : [...groups.slice(0, -1), element("span", { class: "glue-end" }, groups.at(-1), sum)]; // where not all fit in a line, the second group goes down with the sum
+    return { pairs, terms, node: element("p", {}, ...label, ...end) };
   };
   const run = (count, isRunning) => {
     let before = 0;
