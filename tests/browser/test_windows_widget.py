@@ -42,6 +42,18 @@ PLACES = """(e) => { const text = e.querySelector(".win-text").getBoundingClient
     return [place(parts[0].left, parts[0]), place(parts.at(-1).right, parts.at(-1))]; }); }"""
 
 
+# How far the tint of each letter is from the surface, in the channel where they differ most (of 255).
+PALE = """(all) => { const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const channels = (color) => { pixel.fillStyle = color; pixel.fillRect(0, 0, 1, 1);
+    return [...pixel.getImageData(0, 0, 1, 1).data]; };
+  const probe = all[0].appendChild(document.createElement("i"));
+  probe.style.color = "var(--d2lrnn-surface)";
+  const surface = channels(getComputedStyle(probe).color);
+  probe.remove();
+  return all.map((e) => channels(getComputedStyle(e).backgroundColor).map((x, i) => Math.abs(x - surface[i])))
+    .map((far) => Math.max(...far)); }"""
+
+
 @pytest.fixture(scope="module")
 def one_page(browser: Browser) -> Iterator[tuple[Page, Record]]:
     """One page for all: to open another costs more than most of these tests."""
@@ -110,7 +122,7 @@ def averages(python: Windows) -> str:
 
 def check_firsts(widget: Locator, python: Windows, *, hidden: bool = False) -> None:
     """The two bars of the average: as long as they say, on tracks of one length; of what is hidden none."""
-    title = "Framed letters, on average" if python.carries_state else "All jumps, on average"
+    title = "Framed letters, on average" if python.carries_state else "First to guess, all jumps"
     expect(widget.locator(".win-firsts-title")).to_have_text(title)
     framed = per_cent(python.average_guesses[0][python.memory == "empty"])  # of those in sight
     expect(widget.locator(".win-these")).to_have_text("" if python.carries_state else f"Framed here: {framed}")
@@ -154,6 +166,13 @@ def check_lines(widget: Locator, python: Windows, *, hidden: bool = False) -> No
     pieces = pieces_of(python.length, python.num_steps, python.sampling, python.seed)
     chances = [guess[python.memory == "empty"] for piece in pieces for guess in piece[:-1]]
     assert tints == pytest.approx([min(1, -math.log2(chance) / 8) for chance in chances], abs=2e-3)
+    # a letter below a third has a tint and a bar, each to be seen; no other has one
+    bars = widget.locator(".win-page .win-cell").evaluate_all(
+        "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::after').height))"
+    )
+    pale = widget.locator(".win-page .win-cell").evaluate_all(PALE)
+    for chance, bar, far in zip(chances, bars, pale, strict=True):
+        assert (bar >= 0.9 and far > 15) if chance < 1 / 3 else (bar == 0 and far == 0), chance
     expect(widget.locator(".win-piece-chosen")).to_have_attribute("data-line", str(python.minibatch - 1))
     check_firsts(widget, python, hidden=hidden)
     said = told(python)
@@ -185,7 +204,10 @@ def check_cuts(widget: Locator, cut: int, seen: set[int], *, jumps: bool = False
         assert height == pytest.approx(100 * p_here if is_shown else 0, abs=0.01), i
         assert value == (per_cent(p_here)[:-1] if is_shown else "")
     told = sum(chances) / 11 if jumps else chances[cut - 1]
-    assert len(found) == 11 and letters == [text, text[cut:12]] and at == cut
+    assert len(found) == 11 and letters == [text, "" if jumps else text[cut:12]] and at == cut
+    # with jumps all cuts are alike: none is chosen, and none has a handle
+    expect(widget.locator(".win-met-value.win-met-chosen")).to_have_count(0 if jumps else 1)
+    expect(widget.locator(".win-cut")).to_be_visible(visible=not jumps)
     assert [p, tint] == [pytest.approx(told, abs=1e-4), pytest.approx(min(1, -math.log2(told) / 8), abs=2e-3)]
     assert mark == per_cent(told)
     first = text[cut].replace(" ", "␣")
@@ -195,6 +217,8 @@ def check_cuts(widget: Locator, cut: int, seen: set[int], *, jumps: bool = False
     else:  # only one cut is that of reading on
         now = f"Read on: each time, {now}" if cut == 11 else f"Your cut: {now}"
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
+    said = f"{'every beginning in turn: on average' if jumps else f'the line begins with {first}, and'}, c has"
+    assert widget.locator(".win-met-page").get_attribute("aria-valuetext").startswith(said.replace("and,", "and"))
     order = "Jump" if jumps else "Read on" if cut == 11 else None
     pressed = widget.locator(".win-orders [aria-pressed=true]").all_text_contents()
     assert pressed == ([] if order is None else [order])
@@ -280,6 +304,8 @@ def test_the_button_reads_the_epoch_and_begins_again(opened: tuple[Page, Record]
         following.click()
         check(widget, two(source="row", batch_size=1, num_steps=2, minibatch=k))
     expect(place(widget)).to_have_text("piece 5 of 5, 1 number never read")
+    grip = "(e) => parseFloat(getComputedStyle(e, '::after').top) - e.clientHeight"
+    assert widget.locator(".win-grip").evaluate(grip) >= 0, "it stands below its numbers"
     following.click()
     expect(place(widget)).to_have_text("piece 1 of 5")
     expect(widget.locator(".win-guesses")).to_be_hidden()  # no network reads numbers
@@ -379,12 +405,12 @@ def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: 
         assert said.endswith(f" comes {right}, with a chance of {kept}")
 
     widget.locator(".win-piece").nth(4).locator(".win-cell").nth(1).click()
-    chosen(5, 2, "m", ". Here, the memory misleads.")
+    chosen(5, 2, "m", ". On average, memory helps; here, it misleads.")
     check_lines_of = Windows(minibatch=5, memory="kept")
     assert arrays(widget) == expected(check_lines_of)
     for key, place in {
         "ArrowLeft": (5, 1, "a"), "ArrowUp": (4, 1, "w"), "ArrowRight": (4, 2, "␣"),
-        "ArrowDown": (5, 2, "m", ". Here, the memory misleads."),
+        "ArrowDown": (5, 2, "m", ". On average, memory helps; here, it misleads."),
         "Home": (1, 1, "h", ". No line before it, so both are the same."), "End": (12, 10, "d"),
     }.items():  # fmt: skip
         letters.press(key)
@@ -406,13 +432,33 @@ def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: 
         assert begin <= end + 0.5
     sides = [["2px", "2px", "2px", "0px"], *[["2px", "2px", "0px", "0px"]] * 9, ["2px", "2px", "0px", "2px"]]
     assert [frame[2:] for frame in frames[1:]] == sides
+    # after a jump a memory may help by luck; it is told where on average it does not
+    widget.get_by_role("button", name="Jump", exact=True).click()
+    jumps = Windows(sampling="random")
+    for line, n, note in ((8, 0, ". On average, memory misleads; here, it helps by luck."), (5, 6, "")):
+        widget.locator(".win-piece").nth(line - 1).locator(".win-cell").nth(n).click()
+        jumps.minibatch = line
+        (kept, empty), (usual, other) = jumps.guesses[n], jumps.average_guesses[n]
+        assert kept > empty + 0.06 and (usual < other) == (note != "")
+        expect(title).to_have_text(re.compile(f"^Line {line}: chance of .{re.escape(note)}$"))
     # all lines of a long text are there
     widget = show(page, tmp_path, Windows(length=1200, num_steps=5))
     page_box = widget.locator(".win-page")
     expect(page_box.locator(".win-piece")).to_have_count(239)
+    for width in (390, 760):  # its names stand there whole, and half a line, paler, says that there are more
+        page.set_viewport_size({"width": width, "height": 1000})
+        names = widget.locator(".win-head-first").evaluate(
+            "(e) => [e, ...e.children].map((x) => x.getBoundingClientRect()).map((x) => [x.left, x.right, x.bottom])"
+        )
+        assert all(x <= names[0][1] + 0.5 and y <= names[0][2] + 3 for _, x, y in names[1:])
+        assert names[1][1] < names[2][0], width
+        box, piece = page_box.bounding_box(), page_box.locator(".win-piece").nth(12).bounding_box()
+        assert 0.4 < (box["y"] + box["height"] - piece["y"]) / piece["height"] < 0.7
+        expect(widget.locator(".win-below")).to_have_count(1)
     letters.press("End")
     box, last = page_box.bounding_box(), page_box.locator(".win-piece").last.bounding_box()
     assert box["height"] < 450 and last["y"] + last["height"] <= box["y"] + box["height"] + 1
+    expect(widget.locator(".win-below")).to_have_count(0)
 
 
 def test_memory_and_piece_are_named_at_their_places(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -528,6 +574,15 @@ def test_spaces_are_seen_and_the_answers_with_the_arrays(opened: tuple[Page, Rec
     expect(caption).to_contain_text("minibatch")
     control(widget, "Batch size").fill("1")  # and where there is one reader, nothing is said of readers
     expect(names).to_have_text(["line 1"])
+    given = "The last (dashed) is given in line 2, but guessed here."
+    expect(caption).to_contain_text(given)  # Y ends with the letter that the next line begins with
+    assert arrays(widget)[0][1][-1] == widget.locator(".win-given").nth(1).text_content().replace(" ", "␣")
+    for press in ("Jump", "Read on"):
+        expect(caption).to_contain_text(given if press == "Jump" else "The last (dashed) stands after the line.")
+        widget.get_by_role("button", name=press, exact=True).click()
+    widget.get_by_role("slider", name="Letter in the lines").press("End")
+    expect(caption).to_contain_text("The last (dashed) stands after the line.")
+    widget.get_by_role("slider", name="Letter in the lines").press("Home")
     expect(caption).not_to_contain_text("minibatch")
     # Wide arrays say that there is more, until the end is reached.
     control(widget, "Steps").fill("32")
@@ -638,9 +693,8 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     outcomes = [
         f"{began} Where the text goes on, keep it.",
         "The memory is of another place and misleads: 13%, not 17%. After a jump, empty the memory.",
-        "Reading on, c is always second in its line, so the network sees only o: 1%."
-        f" Jumps mostly show more letters: {per_cent(average)} on average."
-        " Better still: read on and keep the memory, 52%.",
+        f"Reading on, c is always second: only o is seen, 1%. Jumps mostly show more letters: {per_cent(average)}."
+        " All letters framed in step 1: 11% and 31%. Best: read on, keep the memory: 38%.",
     ]
     every = set(range(1, 12))
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 1), outcomes)):
@@ -662,7 +716,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
             check_lines(widget, shown[step])
             expect(now).to_have_text(averages(shown[step]))
         # the third picture is of an empty memory
-        parts = [".win-block", ".win-firsts", ".win-guesses", ".win-memories"]
+        parts = [".win-block", ".win-firsts", ".win-guesses", ".win-memories", ".win-xy"]
         for part, is_there in ((".win-met", not is_open), *((part, is_open) for part in parts)):
             expect(widget.locator(part)).to_be_visible(visible=is_there)
     check_cuts(widget, 11, every, jumps=True)
@@ -709,10 +763,10 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     slider.press("Home")
     expect(slider).to_have_attribute("aria-disabled", "true")
     expect(orders["Jump"]).to_be_disabled()
-    expect(widget.get_by_text("drag the cut")).to_be_hidden()
+    expect(widget.locator(".win-met-head > span").last).to_be_hidden()
     check_cuts(widget, 11, set())
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reading on, c is always second in its line")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reading on, c is always second:")
     seen = every = set(range(1, 12))
     check_cuts(widget, 11, every, jumps=True)
     drag(page, widget.locator(".win-cut"), (-2.4 * letter, 3))  # as far as the hand; it is one cut then, no more all
@@ -726,6 +780,10 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
         slider.press(key)
         check_cuts(widget, cut, seen)
     assert slider.get_attribute("aria-valuetext") == "the line begins with h, and c has a chance of 51%"
+    region, now = widget.get_by_role("status"), widget.locator(".d2lrnn-now")
+    expect(region).to_have_text(now.inner_text())  # what is said is the last cut, no earlier one
+    orders["Read on"].click()
+    expect(region).to_have_text("Read on: each time, the line begins with o, and c has a chance of 1%.")
     for press in ("Jump", "Read on"):  # each brings its own cut back
         orders[press].click()
         check_cuts(widget, 11, every, jumps=press == "Jump")
@@ -1038,6 +1096,7 @@ def test_contrast(opened: tuple[Page, Record], tmp_path: Path, theme: str) -> No
     show(page, tmp_path, Windows(memory="kept", sampling="random"), theme=theme)  # its hottest letters are full
     result = page.evaluate(LOW_CONTRAST, 4.5)
     assert result["checked"] > 130 and result["found"] == []
+    assert min(far for far in page.locator(".win-page .win-cell").evaluate_all(PALE) if far > 0) > 15
     widget = show(page, tmp_path, two(batch_size=6, num_steps=5, minibatch=3), theme=theme)
     control(widget, "Text")
     widget.get_by_text("Arrays X and Y").click()
@@ -1091,7 +1150,7 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     page = context.new_page()
     span = "(e) => e.querySelector('.d2lrnn-step-titles').getBoundingClientRect().{} - e.getBoundingClientRect().top"
     for python, edge, most in ((two(), "top", 640), (Windows(), "bottom", 844)):
-        widget = show(page, tmp_path, python, head="<style>body { margin: 0 }</style>")
+        widget = show(page, tmp_path, python, head="<style>body { margin: 0; padding-bottom: 200px }</style>")
         assert widget.evaluate(span.format(edge)) <= most
     # with a step open, asked and answered, from the controls to the example nothing is covered, and Jump anew neither
     parts = [".win-bar", ".win-firsts", ".win-guesses"]

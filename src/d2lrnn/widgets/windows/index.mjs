@@ -123,7 +123,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     onCut: () => {
       if (!model.carries) return keep({ sampling: "sequential" }); // one cut, no more all of them
       drawOrders();
-      return now.set(...said());
+      now.set(...said());
+      return sayMeeting();
     },
   });
   let aim = 0; // the guess to be chosen in the line that comes
@@ -135,8 +136,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const choice = (name, choices, look) => choicePanel({
     ...look, signal, choices,
     onChoose: (value) => {
-      if (name === "sampling" && isMeeting()) cuts.home();
-      else steps.leave();
+      if (name === "sampling" && isMeeting()) {
+        cuts.home();
+        if (value === model.sampling) sayMeeting(); // no other state is drawn
+      } else steps.leave();
       keep({ [name]: value });
       if (model) tell(); // also where it was chosen already
     },
@@ -185,14 +188,14 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const cut = derive({ ...state(), ...lastStep.before });
       const place = cut.epoch[cut.k][0] + 1;
       const network = networkIn(cut.weights);
-      met = { ...meetingOf(network, cut, place), kept: cut.guess.kept[0], empty: cut.guess.empty[0] };
+      met = { ...meetingOf(network, cut, place), empty: cut.guess.empty[0] };
     }
     return met;
   };
   const wordsOfLetter = () => {
-    const { letters, at, kept, empty, average } = letterMet();
+    const { letters, at, empty, average } = letterMet();
     const { first, p } = cuts.told(letterMet());
-    return { first, p: percent(p), letter: letters[at], begin: letters[at - 1], read: percent(empty), jumped: percent(average), kept: percent(kept) };
+    return { first, p: percent(p), letter: letters[at], begin: letters[at - 1], read: percent(empty), jumped: percent(average) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
@@ -215,6 +218,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Of the third step: whether the cut is none that reading on or jumping makes. */
   const isOwnCut = () => isMeeting() && model.carries && cuts.isMoved(letterMet());
   const meetingWords = () => [`cuts_${!model.carries ? "jump" : isOwnCut() ? "own" : "on"}`, wordsOfLetter()];
+  const sayMeeting = () => say(t(...meetingWords()));
   const drawOrders = () => orders.draw(isOwnCut() ? null : model.carries ? "sequential" : "random", isMeeting() && steps.isAsking());
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];

@@ -360,7 +360,9 @@ export function arraysPanel({ t, signal }) {
     if (node.hidden) return;
     const [one, many] = model.isText ? ["text_one", "text_many"] : ["numbers_one", "numbers_many"];
     const piece = unitOf(t, model);
-    shape.textContent = [t("caption", { unit: t(one), units: t(many), piece }), ...(model.batch_size > 1 ? [t("caption_readers")] : [])].join(" ");
+    const isGiven = model.lines !== null && model.carries && !model.isLast; // the last answer begins the next line
+    const last = t(isGiven ? "caption_given" : "caption_last", { piece, next: k + 2 });
+    shape.textContent = [t("caption", { unit: t(one), units: t(many) }), last, ...(model.batch_size > 1 ? [t("caption_readers")] : [])].join(" ");
     const { X, Y } = cutMinibatch(tokens, epoch[k], num_steps);
     rows.replaceChildren(...epoch[k].map((_, row) => {
       const name = t(model.batch_size > 1 ? "row" : "row_alone", { reader: row + 1, piece, k: k + 1 });
@@ -444,12 +446,14 @@ export function guessPanel({ t, signal, onChoose }) {
   let told = ""; // the piece that was told last
 
   const isNothingHidden = () => !isHidden || model.k === 0; // before the first line there is none, whatever is kept
-  /** What is told of a guess in the lines that is no rule: the first line; a memory that misleads where the text goes on, or helps after a jump. */
+  /** What is told of a guess in the lines that is no rule: the first line; a memory that misleads where the text goes on, or helps after a jump, against the average of these lines. */
   const exception = () => {
     const { k, guess, carries } = model;
     if (k === 0) return [t("guess_line_one")];
     const [kept, empty] = [guess.kept[chosen], guess.empty[chosen]];
-    return isHidden || !isApart(kept, empty) || carries === kept > empty ? [] : [t(carries ? "guess_misleads" : "guess_helps")];
+    const helps = kept > empty;
+    const { kept: { [chosen]: usual }, empty: { [chosen]: other } } = averagesOf(model.lines);
+    return isHidden || !isApart(kept, empty) || carries === helps || helps === usual > other ? [] : [t(carries ? "guess_misleads" : "guess_helps")];
   };
   const titleWords = () => {
     if (model.lines === null) return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
@@ -525,7 +529,7 @@ export function guessPanel({ t, signal, onChoose }) {
 
 const PAST = 4; // letters of a memory that stand before its line
 const MOST_BITS = 8; // of surprise, in the strongest tint: more looks the same
-const levelOf = (bits) => Math.min(1, bits / MOST_BITS).toFixed(3);
+const levelOf = (bits) => Math.min(1, bits / MOST_BITS).toFixed(4);
 
 /**
  * The pieces as lines of letters, each tinted by how surprised the network is by it; before a line what it has in its memory. The first letter of a line is read, and the guess after the last belongs to a letter that is not in the line. `onChoose(k, guess)` hears of a letter.
@@ -552,6 +556,8 @@ export function linesPanel({ t, signal, onChoose }) {
     node.style.setProperty("--win-columns", num_steps);
     node.classList.toggle("win-long", num_steps > 16);
   };
+  const fade = () => node.classList.toggle("win-below", page.scrollTop + page.clientHeight < page.scrollHeight - 2);
+  page.addEventListener("scroll", fade, { signal, passive: true });
   const mark = () => {
     const { k, lines, guess, num_steps } = model;
     rows.forEach((row, i) => {
@@ -580,6 +586,7 @@ export function linesPanel({ t, signal, onChoose }) {
       });
     });
     mark();
+    fade();
   };
   const choose = (k, n) => {
     onChoose(k, n);
@@ -613,8 +620,9 @@ export function linesPanel({ t, signal, onChoose }) {
 export function cutsPanel({ t, signal, onCut }) {
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
   const caption = element("p", { class: "win-met-caption" });
+  const hint = element("span", { "aria-hidden": "true" });
   const node = element("div", { class: "win-met" },
-    element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), element("span", { "aria-hidden": "true" }, t("cuts_drag"))), page, caption);
+    element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), hint), page, caption);
   const cutNode = element("i", { class: "win-cut" });
   const mark = element("b", { class: "win-chance" });
   const level = element("span", { class: "win-met-level", "aria-hidden": "true" }, mark, element("small", {}, t("cuts_average")));
@@ -644,13 +652,15 @@ export function cutsPanel({ t, signal, onCut }) {
       if (i >= met.at) return;
       const p = met.chances[i];
       const isLit = isAll || i === cut;
-      letter.classList.toggle("win-known", i >= cut);
+      letter.classList.toggle("win-known", !isAll && i >= cut);
       letter.classList.toggle("win-met-turn", isAll && i > 0);
       track.classList.toggle("win-met-lit", isLit);
-      value.classList.toggle("win-met-chosen", i === cut);
+      value.classList.toggle("win-met-chosen", !isAll && i === cut);
       bar.style.height = isLit || seen.has(i) ? `${(100 * p).toFixed(2)}%` : "0";
       value.textContent = isLit || seen.has(i) ? percent(p).replace("%", "") : "";
     });
+    page.classList.toggle("win-met-all", isAll); // these cuts are alike
+    hint.textContent = t(isAll ? "cuts_drag_any" : "cuts_drag");
     columns[met.at].letter.style.setProperty("--win-level", levelOf(surprise(chance())));
     page.style.setProperty("--win-at", cut);
     level.style.setProperty("--win-p", chance().toFixed(4));
@@ -659,7 +669,7 @@ export function cutsPanel({ t, signal, onCut }) {
     mark.textContent = percent(chance());
     page.setAttribute("aria-valuemax", met.at - 1);
     page.setAttribute("aria-valuenow", cut);
-    page.setAttribute("aria-valuetext", t("cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(met.chances[cut]) }));
+    page.setAttribute("aria-valuetext", t(isAll ? "cut_told_all" : "cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(chance()) }));
   };
   const draw = (given, how) => {
     [met, isAll, isFixed] = [given, how.isAll, how.isFixed];
