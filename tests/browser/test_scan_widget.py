@@ -125,6 +125,18 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     names = ["state 3", "state 5", "step 4", "step 5", "steps 4\u2060\u2013\u20605"]
     expect(trick.locator(".trick-name")).to_have_text(names)  # a name once
     expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
+    sums = trick.locator(".trick-sums")  # where there is room, both sums in two lines, else one in the picture
+    factors = trick.locator(".trick-factors")
+    resize(widget, 390, 844)
+    expect(sums).to_be_hidden()
+    expect(factors).to_be_visible()
+    resize(widget, 760, 1000)
+    expect(factors).to_be_hidden()
+    lines = ["×:", "0.9 × 0.9 = 0.81", "+:", "3 × 0.9 \u2212 2 = 0.7"]  # noqa: RUF001
+    expect(sums.locator("span")).to_have_text(lines)
+    spots = rects(sums, "span")
+    assert spots[1]["x"] == spots[3]["x"] and spots[2]["y"] >= spots[0]["bottom"] - 1
+    assert rects(trick, ".trick-sums")[0]["bottom"] <= rects(trick, ".trick-drawn")[0]["bottom"]
     told = "No state is needed for that. 0.9 × 0.9 = 0.81 and 3 × 0.9 \u2212 2 = 0.7."  # noqa: RUF001
     assert trick.get_attribute("aria-label").endswith(told)
     expect(widget.locator("text.scan-step").first).to_have_css("fill", "rgb(27, 33, 40)")  # its words are ink
@@ -174,7 +186,31 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     expect(kin).to_have_count(1)
     picture.press("ArrowDown")
     expect(kin).to_have_count(2 + 1)
-    expect(trick.locator(".trick-says")).to_have_text("0.9 × 2 \u2212 1 = 0.8")  # noqa: RUF001
+    expect(trick.locator(".trick-says")).to_have_text("2 × 0.9 \u2212 1 = 0.8")  # noqa: RUF001
+
+
+def test_before_the_first_round_a_box_to_come_answers(widget: Locator) -> None:
+    says, sample = widget.locator(".trick-says"), widget.locator("text.scan-sample")
+    dashed = widget.locator("rect.scan-open.scan-sample").bounding_box()
+    at = (dashed["x"] + dashed["width"] / 2, dashed["y"] + dashed["height"] / 2)
+    widget.page.mouse.move(*at)
+    expect(sample).to_have_text("×0.81 +0.7")  # noqa: RUF001
+    widget.page.mouse.click(*at)
+    widget.page.mouse.move(5, 5)
+    expect(sample).to_have_text("×0.81 +0.7")  # noqa: RUF001
+    expect(widget.locator(".scan-hint")).to_contain_text("Lit up: steps 4\u2060\u2013\u20605 become one box")
+    widget.page.mouse.click(*at)  # and a second tap lets it go
+    widget.page.mouse.move(5, 5)
+    expect(widget.locator("rect.scan-open.scan-sample")).to_have_count(1)
+    box = widget.locator("rect.scan-part:not(.scan-sample)").first.bounding_box()  # step 2
+    widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
+    expect(sample).to_have_text("0.8")  # as the picture, so the card
+    expect(widget.locator(".trick-state")).to_have_text(["2", "0.8"])
+    expect(says).to_have_text("2 × 0.9 \u2212 1 = 0.8")  # noqa: RUF001
+    press(widget, "How fast?")
+    places = rects(widget, "rect.scan-cell")  # nothing is known of what comes
+    widget.page.mouse.move(places[0]["x"] + 280, places[20]["y"] + 5)
+    expect(sample).to_have_count(0)
 
 
 def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
@@ -183,19 +219,26 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     tick(widget)
     expect(now(widget)).to_have_text("Round 1: the loop fills 1 box, the scan 7 at the same time.")
     tick(widget)
+    share = "(e) => e.getBoundingClientRect().width / e.parentElement.getBoundingClientRect().width"
+    for rounds, known, joined in ((1, 2, 6), (2, 4, 4)):  # the headline's 1 and 7 boxes, in the bars
+        slider(widget, "Round").fill(str(rounds))
+        labels = [f"{rounds + 1} of 8 states", f"{known} known, {joined} joined"]
+        expect(widget.locator(".scan-lane b")).to_have_text(labels)
+        shares = widget.locator(".scan-fill-joined").evaluate_all(f"(all) => all.map({share})")
+        assert shares == pytest.approx([0, joined / 8], abs=0.001)
     expect(now(widget)).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
     expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "?", "≈4.55", "?"])
     expect(trick.locator(".trick-op")).to_have_text(["×0.81", "\u22120.8", "×0.81", "+2"])  # noqa: RUF001
-    expect(trick.locator(".trick-result")).to_have_text(["×0.656", "+1.35"])  # noqa: RUF001
+    expect(trick.locator(".trick-result")).to_have_text(["×0.66", "+1.35"])  # noqa: RUF001
     expect(trick.locator(".trick-name").last).to_have_text("steps 5\u2060\u2013\u20608")
     expect(trick.locator(".trick-joined")).to_have_count(3)
     tick(widget)
     expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "≈4.34"])
     expect(trick.locator(".trick-name").first).to_have_text("state 4")
-    expect(trick.locator(".trick-says")).to_have_text("0.6561 × 4.548 + 1.352 ≈ 4.3359")  # noqa: RUF001
+    expect(trick.locator(".trick-says")).to_have_text("4.548 × 0.656 + 1.352 ≈ 4.34")  # noqa: RUF001
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8 states", "✓ 3 rounds"])
     expect(widget.locator(".scan-home")).to_have_count(1)
@@ -290,7 +333,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
-        "No. Boxes double every round. "
+        "No. A box covers twice as many steps every round. "
         "4 rounds: no box waits for a state. All join at once and cover 2, 4, 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
@@ -316,6 +359,12 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(cover).to_be_visible()
     expect(widget.locator(".scan-cover-sign")).to_have_text(["How many", "boxes?"])
     expect(widget.locator(".scan-picture text", has_text=re.compile(r"^round \d"))).to_have_count(0)  # it may be first
+    for act in (lambda: press(widget, "Run"), lambda: tick(widget)):  # its columns are the answer: no question stays
+        act()
+        expect(widget.locator(".d2lrnn-step")).to_be_hidden()
+        expect(now(widget)).to_have_text("Round 1: the loop fills 1 box, the scan 63 at the same time.")
+        expect(widget.locator(".scan-trick")).to_be_visible()
+        press(widget, "Price?")
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
@@ -423,7 +472,7 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     box = last.bounding_box()
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
-    expect(widget.locator(".trick-says")).to_have_text("0.6561 × 1.72 + 1.467 ≈ 2.5955")  # noqa: RUF001
+    expect(widget.locator(".trick-says")).to_have_text("1.72 × 0.656 + 1.467 ≈ 2.60")  # noqa: RUF001
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     expect(hand).to_be_hidden()  # it is made of seven steps
     for _ in range(3):
@@ -529,7 +578,7 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowDown")
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(ops).to_have_text(["×0.81", "+0.7", "×0.81", "+0.9"])  # noqa: RUF001
-    expect(results).to_have_text(["×0.656", "+1.47"])  # noqa: RUF001
+    expect(results).to_have_text(["×0.66", "+1.47"])  # noqa: RUF001
     expect(states).to_have_text(["1.72", "?", "1.72", "?"])
     expect(hint).to_contain_text("Lit up: steps 4\u2060\u2013\u20607 become one box.")
     for _ in range(3):
@@ -537,9 +586,9 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     expect(states).to_have_text(["0.8", "≈4.55"])  # a blue box was made from a state and a box
     expect(names).to_have_text(["state 2", "steps 3\u2060\u2013\u20604", "state 4"])
     expect(ops).to_have_text(["×0.81", "+3.9"])  # noqa: RUF001
-    expect(says).to_have_text("0.81 × 0.8 + 3.9 = 4.548")  # noqa: RUF001
+    expect(says).to_have_text("0.8 × 0.81 + 3.9 ≈ 4.55")  # noqa: RUF001
     expect(hint).to_contain_text("Lit up: state 2 through the box of steps 3\u2060\u2013\u20604 gives state 4.")
-    label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.548."  # noqa: RUF001
+    label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.55."  # noqa: RUF001
     expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
     for _ in range(3):
         picture.press("ArrowUp")
@@ -638,7 +687,7 @@ def test_cells_are_chosen_by_the_keyboard(widget: Locator) -> None:
     expect(hand).to_contain_text("step 7: times 0.9")
     picture.press("ArrowLeft")
     expect(names).to_have_text(["state 1", "step 2", "state 2"])
-    expect(widget.locator(".trick-says")).to_have_text("0.9 × 2 \u2212 1 = 0.8")  # noqa: RUF001
+    expect(widget.locator(".trick-says")).to_have_text("2 × 0.9 \u2212 1 = 0.8")  # noqa: RUF001
     picture.press("Escape")
     expect(widget.locator(".scan-hand")).to_be_hidden()
 
@@ -692,7 +741,7 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
 def test_a_state_reads_the_same_beside_its_box(opened: tuple[Page, Record], tmp_path: Path) -> None:
     gates = Scan(**preset_values("gates", 16), method="two-sweep", step=5)
     trick = show(opened[0], tmp_path, gates).locator(".scan-trick")
-    expect(trick.locator(".trick-state")).to_have_text(["3.6", "≈2.1"])  # 2.095, in the picture 2.10
+    expect(trick.locator(".trick-state")).to_have_text(["3.6", "≈2.10"])  # 2.095
 
 
 def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) -> None:
@@ -893,6 +942,10 @@ def test_the_picture_keeps_its_width_in_every_round(widget: Locator) -> None:
         widths = set()
         for rounds in range(8):
             slider(widget, "Round").fill(str(rounds))
+            labels = widget.locator(".scan-lane b").evaluate_all(
+                "(all) => all.map((e) => e.scrollWidth - e.clientWidth)"
+            )
+            assert max(labels) <= 0, f"{width}, round {rounds}"
             widths.add(rects(widget, ".scan-figure")[0]["width"])
             trick, *boxes = rects(widget, ".scan-trick, .trick-picture :is(rect, text), .trick-says")
             assert max(box["right"] for box in boxes) <= trick["right"] + 0.5, f"{width}, round {rounds}"
@@ -932,6 +985,10 @@ def test_on_a_phone_an_open_step_leaves_the_figure_in_sight(browser: Browser, tm
         sees(*([".scan-trick"] if i < 2 else []), ".d2lrnn-now", ".scan-run", ".scan-picture")
         widget.locator(".d2lrnn-answers button").nth(2 if i == 2 else 0).click()
         sees(".d2lrnn-now", ".scan-run", ".scan-picture")
+        if i == 0:  # how the last box was made stands in the room beneath it
+            expect(widget.locator(".trick-says")).to_have_text("4.34 × 0.43 + 2.55 ≈ 4.42")  # noqa: RUF001
+            [card, box, says] = rects(widget, ".trick-drawn, .trick-box, .trick-says")
+            assert box["bottom"] < says["top"] and says["bottom"] <= card["bottom"]
     context.close()
 
 

@@ -178,23 +178,51 @@ test("the right answers of the steps are right, and the question comes before th
 });
 
 test("a cell in hand is one that is filled, and its sum is the one that made it", () => {
-  const sums = (values) => sumsOf(joinOf(at(values)), t);
+  const sums = (values) => sumsOf(joinOf(at(values)), t).join(" and ");
   assert.equal(at({ place: 3, level: -1, step: 1 }).cell, null, "the loop has not come there");
   assert.deepEqual(at({ place: 3, level: -1, step: 2 }).cell, { level: -1, place: 2 });
   assert.deepEqual(at({ place: 3, level: 9, step: 1 }).cell, { level: 1, place: 2 }, "the last level that is reached");
   assert.equal(at({ place: 9 }).cell.place, 7, "the last there is");
-  assert.equal(sums({ place: 4, level: -1, step: 3 }), "0.9 × 1.72 + 3 = 4.548");
-  assert.equal(sums({ place: 7, level: -1, step: 7 }), "0.9 × 2.8839 + 0 ≈ 2.5955");
-  assert.equal(sums({ place: 2, level: -1, step: 1 }), "0.9 × 2 − 1 = 0.8");
-  assert.equal(sums({ place: 5 }), "0.9 × 0.9 = 0.81 and 3 × 0.9 − 2 = 0.7.");
-  assert.equal(sums({ place: 2 }), "", "state 2 is not known yet");
+  assert.equal(sums({ place: 4, level: -1, step: 3 }), "1.72 × 0.9 + 3 ≈ 4.55");
+  assert.equal(sums({ place: 7, level: -1, step: 7 }), "2.884 × 0.9 + 0 ≈ 2.60");
+  assert.equal(sums({ place: 2, level: -1, step: 1 }), "2 × 0.9 − 1 = 0.8");
+  assert.equal(sums({ place: 5 }), "0.9 × 0.9 = 0.81 and 3 × 0.9 − 2 = 0.7");
+  assert.equal(sums({ place: 2 }), "2 × 0.9 − 1 = 0.8", "as the picture shows what joins there");
   const sweeps = { ...presetValues("fading", 9), method: "two-sweep" };
-  assert.equal(sums({ ...sweeps, place: 5 }), "0.9 × 0.9 = 0.81 and −2 × 0.9 + 1 = −0.8.", "with step 6");
+  assert.equal(sums({ ...sweeps, place: 5 }), "0.9 × 0.9 = 0.81 and −2 × 0.9 + 1 = −0.8", "with step 6");
   assert.equal(sums({ ...sweeps, place: 9 }), "", "with none");
   const halving = { ...presetValues("halving", 8), place: 8 };
-  assert.equal(sums({ ...halving, step: 2 }), "0.25 × 0.25 = 0.0625 and 1.5 × 0.25 + 1.5 = 1.875.");
-  assert.ok(sums({ ...presetValues("halving", 16), place: 16, step: 3 }).startsWith("0.0625 × 0.0625 ≈ 0.004 and"));
-  assert.equal(sums({ ...halving, step: 3 }), "0.0625 × 1.875 + 1.875 ≈ 1.9922");
+  assert.equal(sums({ ...halving, step: 2 }), "0.25 × 0.25 ≈ 0.06 and 1.5 × 0.25 + 1.5 ≈ 1.88");
+  assert.ok(sums({ ...presetValues("halving", 16), place: 16, step: 3 }).startsWith("0.06 × 0.06 ≈ 0.004 and"));
+  assert.equal(sums({ ...halving, step: 3 }), "1.88 × 0.06 + 1.88 ≈ 1.99");
+  assert.equal(sums({ a: [1, -0.5, 1, -0.5], x: [-1, 1, 2, 1], place: 4 }), "1 × (−0.5) = −0.5 and 2 × (−0.5) + 1 = 0");
+});
+
+test("a sum's result is what its box shows, and what a calculator finds", () => {
+  const number = (text) => Number(text.replaceAll("−", "-").replace(/[()]/g, ""));
+  let numSums = 0;
+  for (const name of PRESETS) {
+    for (const numSteps of [8, 16, 64]) {
+      const last = at({ ...presetValues(name, numSteps), step: 63 });
+      for (let level = -1; level <= last.levels.length; level += 1) {
+        for (let place = 0; place < numSteps; place += numSteps / 8) {
+          const join = joinOf({ ...last, cell: { level, place } });
+          if (join.from < 0) continue;
+          const [a, b] = join.first === undefined ? [null, join.states[2]] : join.both;
+          const texts = sumsOf(join, t);
+          [a, b].slice(-texts.length).forEach((value, i) => {
+            const [, p, q, r, sign, shown] = /^(\S+) × (\S+?)(?: ([+−] \S+))? ([=≈]) (\S+)$/.exec(texts[i]);
+            assert.equal(shown, formatValue(value));
+            const found = number(p) * number(q) + (r ? number(r.replace(" ", "")) : 0);
+            if (Math.abs(value) < 99_999) assert.equal(formatValue(found), shown, texts[i]);
+            if (sign === "=") assert.ok(Math.abs(found - number(shown)) < 1e-9, texts[i]);
+            numSums += 1;
+          });
+        }
+      }
+    }
+  }
+  assert.ok(numSums > 500);
 });
 
 test("the parts of the strip keep apart in any width", () => {
@@ -238,6 +266,9 @@ test("the figure stays within its width, columns in order and cells apart; each 
         for (const place of [0, numSteps - 1]) {
           assert.deepEqual(cellAt(places, model, columns.loop, y[place]), { level: -1, place });
           xs.forEach((x, level) => assert.deepEqual(cellAt(places, model, x, y[place]), { level, place }));
+          const open = (isAsked) => cellAt(places, { ...model, level: 0, levels, isAsked }, xs[1], y[place]);
+          if (levels[0].targets.includes(place)) assert.deepEqual(open(false), { level: 0, place }, "a box to come answers for what joins there");
+          if (xs[1] - xs[0] > Math.max(50, half) && now - xs[1] > Math.max(50, half)) assert.equal(open(true), null, "but not under a question");
           assert.equal(cellAt(places, { ...model, walked: -1 }, columns.loop, y[place])?.level === -1, false);
         }
         assert.equal(cellAt(places, model, xs[0], 3), null);

@@ -77,6 +77,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     ticking.stop();
     commit(values);
   };
+  /** A race that is run shows how many boxes it fills, which its question asks. */
+  const leavePrice = () => {
+    if (steps.opened() !== 2 || !steps.isAsking()) return;
+    steps.leave();
+    draw(shown);
+  };
   /** Another race is not the one that a step asks or tells about. */
   const change = (values) => {
     if (steps.opened() >= 0) steps.ask(-1);
@@ -99,6 +105,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     onPress: () => {
       if (ticking.running()) return ticking.stop();
       isAnswer = false;
+      leavePrice();
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
       ticking.run(from, isStarted ? shown.numSteps - 1 : 1, { first: 250 }); // answered at once; the first time one round, to look at
@@ -107,7 +114,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const at = element("b");
   const tickRange = rangeControl({
     label: element("span", { class: "scan-slider-label" }, t("at"), " ", at), min: 0, max: 1, signal,
-    onInput: (step) => set({ step }),
+    onInput: (step) => {
+      leavePrice();
+      set({ step });
+    },
   });
   const length = element("b");
   const lengthRange = rangeControl({

@@ -53,14 +53,18 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   };
 }
 
-/** The cell that stands nearest to a point of the figure, { level, place }; null where none is filled there. */
-export function cellAt(places, { numSteps, level, walked }, px, py) {
+/**
+ * The cell that stands nearest to a point of the figure, { level, place }; null where none is filled there. Before the
+ * first round a box that it will fill answers for the later one of both that it is made of.
+ */
+export function cellAt(places, { numSteps, level, levels, walked, isAsked }, px, py) {
   const place = Math.floor((py - places.top) / places.row);
   if (place < 0 || place >= numSteps) return null;
   const reached = places.levels.slice(0, level + 1);
   const columns = [[-1, places.columns.loop], ...reached.map((x, i) => [i, x])];
   if (places.mode === "small") columns.push([level, places.now]);
-  const [found] = columns.map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
+  const next = level === 0 && !isAsked && levels[0].targets.includes(place) ? [[0, places.levels[1]]] : [];
+  const [found] = [...columns, ...next].map(([number, x]) => [number, Math.abs(x - px)]).sort((p, q) => p[1] - q[1]);
   if (found[1] > Math.max(50, places.cell / 2) || (found[0] < 0 && place > walked)) return null;
   return { level: found[0], place };
 }
@@ -333,21 +337,30 @@ export function figure({ t, signal, onCell }) {
 
 // ---- the cell in hand -----------------------------------------------------------------------------------------------
 
-/** A number with four decimals, so that a reader who checks the sum finds it right. */
-function fine(value) {
+const numberIn = (text) => Number(text.replace("−", "-"));
+const isWhole = (value, text) => Math.abs(value - numberIn(text)) < ROUNDING;
+/** A state as its box shows it; "≈" where it has more digits. */
+const stateText = (value) => (isWhole(value, formatValue(value)) ? "" : "≈") + formatValue(value);
+/** A number in a sum: as its box shows it, or with more decimals. */
+function fine(value, places) {
   const size = Math.abs(value);
-  if (size >= 100 || (size > 0 && size < 0.01)) return formatValue(value);
-  return (value < 0 ? "−" : "") + Number(size.toFixed(4));
+  if (places === 2 || size >= 99_999.5 || (places < 5 && size < 0.01)) return formatValue(value);
+  return (value < 0 ? "−" : "") + Number(size.toFixed(places));
 }
 /** A number that stands after a sign. */
-const term = (value) => (value < 0 ? `(${fine(value)})` : fine(value));
-/** "=" where all numbers are shown in full, else "≈". */
-const equals = (...values) => (values.every((value) => Math.abs(value - Number(value.toFixed(4))) < ROUNDING && Math.abs(value) < 100) ? "=" : "≈");
-
-/** A number of three digits: so many that a sum of them looks right. */
-const digits = (value) => (Math.abs(value) >= 100 || Math.abs(value) < 0.0005 ? formatValue(value) : String(Number((value * (1 + ROUNDING)).toPrecision(3))).replace("-", "−"));
-/** Of a state; "≈" where it has more. */
-const stateText = (value) => (Math.abs(value - Number(digits(value).replace("−", "-"))) < ROUNDING ? "" : "≈") + digits(value);
+const term = (text) => (text.startsWith("−") ? `(${text})` : text);
+const added = (text) => (text.startsWith("−") ? `− ${text.slice(1)}` : `+ ${text}`);
+/** A sum in words, all as the boxes show it, but with so many more digits that a calculator finds the result. */
+function sumText(key, [p, q, r = 0], result, t) {
+  const shown = formatValue(result);
+  const all = [2, 3, 4, 5, 6, 7, 8].map((places) => [p, q, r].map((value) => fine(value, places)));
+  const texts = all.find((some) => {
+    const [one, other, rest] = some.map(numberIn);
+    return formatValue(one * other + rest) === shown;
+  }) ?? all[0];
+  const isExact = isWhole(result, shown) && [p, q, r].every((value, i) => isWhole(value, texts[i]));
+  return t(key, { p: texts[0], q: term(texts[1]), r: added(texts[2]), equal: isExact ? "=" : "≈", result: shown });
+}
 /** The level at which a box was filled: from there on it is copied. */
 export function madeAt(levels, { level, place }) {
   let made = level;
@@ -356,7 +369,7 @@ export function madeAt(levels, { level, place }) {
 }
 
 /** A step in words: "× 0.9 + 2". */
-export const stepText = (a, b) => `× ${term(a)} ${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
+export const stepText = (a, b) => `× ${term(formatValue(a))} ${added(formatValue(b))}`;
 
 /** What the step in hand joins to in the scan's first round: places and step, { earlier, later, isState, a, b }; null where it joins nothing. */
 export function sampleOf({ a, x, levels: [{ distance, targets }], cell: { place } }) {
@@ -383,7 +396,9 @@ export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell
     return from < 0 ? single(at(level - 1, place), other) : double(at(level - 1, other), at(level - 1, place), at(level, place), from, other, place);
   }
   const sample = column !== 0 ? null : sampleOf({ a, x, levels, cell: { place } });
-  if (sample === null || sample.isState) return single([a[place], x[place]], place - 1);
+  const own = single([a[place], x[place]], place - 1);
+  if (sample === null) return own;
+  if (sample.isState) return { ...own, states: [loop[0], null, loop[place]] }; // shown before the first round, as any join is
   const { earlier, later } = sample;
   return double(at(0, earlier), at(0, later), [sample.a, sample.b], earlier - 1, earlier, later);
 }
@@ -391,31 +406,16 @@ export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell
 /** How the box in hand was made, in words: the key of the words, and its values. */
 export function ruleValues(model, t) {
   const { first, next, both, from, place, states: [h0, , h2] } = joinOf(model);
-  const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : fine(h)));
+  const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : formatValue(h)));
   if (from < 0) return ["rule_given", { h2: known2 }];
   if (first === undefined) return ["rule_state", { next: stepText(...next), before: from + 1, after: place + 1, h0: known0, h2: known2 }];
   return [h0 === null || h2 === null ? "rule_open" : "rule", { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
 }
 
-const added = (b) => `${b < 0 ? "−" : "+"} ${fine(Math.abs(b))}`;
-
-/** How the numbers of a box were computed, in words: both of a box of two, or the state, where it is known. */
+/** How the numbers of a box were computed: [for "×", for "+"] of a box of two, or [the state], where it is known. */
 export function sumsOf({ first, next: [a2, b2], both, states: [h0, , h2] }, t) {
-  if (first === undefined) {
-    if (h0 === null || h2 === null) return "";
-    return t("join_state", { a: fine(a2), h1: term(h0), plus_b: added(b2), h2: fine(h2), equal: equals(a2, h0, b2, h2) });
-  }
-  const [[a1, b1], [a, b]] = [first, both];
-  return t("cell_sums", {
-    times: t("join_times", { a1: fine(a1), a2: term(a2), a: fine(a), equal_a: equals(a1, a2, a) }),
-    plus: t("join_plus", { b1: fine(b1), a2: term(a2), plus_b2: added(b2), b: fine(b), equal_b: equals(a2, b1, b2, b) }),
-  });
-}
-
-/** How the "×" of a box of two was made, with its numbers as they are shown. */
-function factorsOf({ first: [a1], next: [a2], both: [a] }, t) {
-  const isExact = [a1, a2, a].every((value) => !stateText(value).startsWith("≈"));
-  return t("join_times", { a1: digits(a1), a2: a2 < 0 ? `(${digits(a2)})` : digits(a2), a: digits(a), equal_a: isExact ? "=" : "≈" });
+  if (first === undefined) return h0 === null || h2 === null ? [] : [sumText("join_plus", [h0, a2, b2], h2, t)];
+  return [sumText("join_times", [first[0], a2], both[0], t), sumText("join_plus", [first[1], a2, b2], both[1], t)];
 }
 
 /** Places `from` to `to` in words: "steps 5–8". */
@@ -447,7 +447,9 @@ export function trick({ t, signal }) {
   const picture = svg("svg", { class: "trick-picture" });
   const drawn = element("div", { class: "trick-drawn" }, picture);
   const says = element("p", { class: "trick-says" });
-  const node = element("div", { class: "scan-trick", role: "img" }, drawn, says);
+  const sums = ["×", "+"].map((sign) => ({ sign, text: element("span", {}) }));
+  const both = element("p", { class: "trick-sums" }, ...sums.flatMap(({ sign, text }) => [element("span", {}, `${sign}:`), text]));
+  const node = element("div", { class: "scan-trick", role: "img" }, drawn, element("div", { class: "trick-words" }, says, both));
   let [join, width, ride] = [null, 0, null];
 
   const paint = () => {
@@ -475,7 +477,7 @@ export function trick({ t, signal }) {
       if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 11, { anchor }));
     };
     const boxOf = (start, end, x, y, wide, kind = "") => parts.push(frame(`trick-box${end - start > 1 ? " trick-joined" : ""}${kind}`, x, y, wide));
-    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, digits).map((content, i) => text(kind, content, [times, plus][i], y, { room }));
+    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, formatValue).map((content, i) => text(kind, content, [times, plus][i], y, { room }));
     const nameAt = (start, end, x, y) => parts.push(text("trick-name", stepsInWords(start + 1, end, t), x, y));
     ride = null;
     if (!isDouble) {
@@ -502,7 +504,7 @@ export function trick({ t, signal }) {
       nameAt(from, place, (first.x + next.x + box) / 2, foot);
       for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
       const [[, b1], [a2], [, b]] = [join.first, join.next, join.both];
-      const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, digits)[1]);
+      const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, formatValue)[1]);
       const trail = [
         path(`M${first.plus} ${top + 11}V${track}`, "trick-ride"), to(first.plus, track, next.times - wing(through) - 1, "trick-ride"),
         to(next.times, top + 10, track - 13, "trick-ride", true),
@@ -511,7 +513,7 @@ export function trick({ t, signal }) {
       const [times1, plus1, times2, plus2] = [...numbersAt(join.first, first, top, "trick-op"), ...numbersAt(join.next, next, top, "trick-op")];
       const [times, plus] = numbersAt(join.both, { times: first.times, plus: next.plus }, foot, "trick-result");
       const left = first.plus - wing(start) - 5; // of the way that the rider takes
-      const factors = text("trick-factors", factorsOf(join, t), left, track, { room: left - 2, anchor: "end", each: 7.2 });
+      const factors = text("trick-factors", sumsOf(join, t)[0], left, track, { room: left - 2, anchor: "end", each: 7.2 });
       const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
       const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
       stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
@@ -552,20 +554,22 @@ export function trick({ t, signal }) {
     [0.97, 0.97, 0.6, 0.97, 0.97].forEach((when, i) => show(trail[i], share >= when));
     [stops[2], plus].forEach((part) => show(part, share >= 0.97));
     const [isFactor, isTimes, isPlus] = [[0.04, 0.26], [0.54, 0.64], [0.78, 0.86]].map(([from, to]) => share >= from && share < to); // what is computed now
-    [[times1, isFactor], [times2, isFactor || isTimes], [plus2, isPlus], [factors, isFactor]].forEach(([part, is]) => part.classList.toggle("trick-rider", is));
+    [[times1, isFactor], [times2, isFactor || isTimes], [plus2, isPlus], [factors, isFactor], [sums[0].text, isFactor], [sums[1].text, isTimes || isPlus]].forEach(([part, is]) => part.classList.toggle("trick-rider", is));
   };
 
   const draw = (model) => {
     join = joinOf(model);
     const { first, from, states: [h0, , h2] } = join;
-    const [label, sums] = [t(...ruleValues(model, t)), sumsOf(join, t)];
-    node.setAttribute("aria-label", first === undefined ? label : `${label} ${sums}`);
+    const [label, made] = [t(...ruleValues(model, t)), sumsOf(join, t)];
+    node.setAttribute("aria-label", first === undefined ? label : `${label} ${t("cell_sums", { times: made[0], plus: made[1] })}`);
+    both.hidden = first === undefined;
+    if (!both.hidden) sums.forEach(({ text }, i) => (text.textContent = made[i]));
     const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
     const isOpen = h0 === null || h2 === null;
     const key = first === undefined ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : h0 === null ? "says_open" : h2 === null ? "says_any" : "says_same";
     node.classList.toggle("scan-unknown", h0 === null);
     says.classList.toggle("trick-sum", key === null);
-    says.replaceChildren(...(key === null ? [sums] : emphasised(t.raw(key), { h0: known0, h2: known2 })));
+    says.replaceChildren(...(key === null ? made : emphasised(t.raw(key), { h0: known0, h2: known2 })));
     paint();
   };
   return { node, draw, move };
@@ -629,19 +633,21 @@ export function countsTable({ t }) {
 export function lanes({ t }) {
   const lane = (name) => {
     const [fill, count] = [element("span", { class: "scan-fill" }), element("b", {})];
-    const node = element("div", { class: "scan-lane" }, element("span", {}, t(name)), element("span", { class: "scan-track" }, fill), count);
-    return { name, node, fill, count };
+    const node = element("div", { class: "scan-lane" }, element("span", {}, t(name)), element("span", { class: "scan-track" }, element("span", { class: "scan-fill scan-fill-joined" }), fill), count);
+    return { name, node, count };
   };
   const both = ["loop", "scan"].map(lane);
   const node = element("div", { class: "scan-lanes", "aria-hidden": "true" }, ...both.map((one) => one.node)); // the headline says it
-  const draw = ({ numSteps, states, done, levels }) => {
+  const draw = ({ numSteps, states, done, levels, level, trace }) => {
+    const joined = { loop: 0, scan: trace[level].from.filter((from, place) => from > 0 && from < place).length };
     const rounds = { loop: numSteps - 1, scan: levels.length };
     node.style.setProperty("--steps", numSteps);
     node.classList.toggle("scan-many", !showsNumbers({ numSteps }));
-    for (const { name, node: one, fill, count } of both) {
+    for (const { name, node: one, count } of both) {
       one.classList.toggle("scan-home", done[name]);
-      fill.style.setProperty("--known", states[name]);
-      count.textContent = !done[name] ? t("known", { known: states[name], steps: numSteps }) : t(rounds[name] === 1 ? "finished_one" : "finished", { rounds: rounds[name] });
+      one.style.setProperty("--known", states[name]);
+      one.style.setProperty("--joined", joined[name]);
+      count.textContent = !done[name] ? t(joined[name] > 0 ? "known_joined" : "known", { known: states[name], joined: joined[name], steps: numSteps }) : t(rounds[name] === 1 ? "finished_one" : "finished", { rounds: rounds[name] });
     }
   };
   return { node, draw };
