@@ -89,6 +89,8 @@ def test_a_letter_that_it_knows_and_a_space_are_told(opened: tuple[Page, Record]
     )
     widget.locator(".map-letter").nth(7).click()
     expect(widget.locator(DETAIL)).to_have_text(re.compile("^After “the red”, “␣” comes. It guessed:␣  [^a-z]+: "))
+    sign, row = (widget.locator(f".map-comes {part}").bounding_box() for part in (".map-raised", "b"))
+    assert sign and row and sign["y"] <= row["y"] - 3, "a space stands higher in its box than a letter"
 
 
 def test_the_guesses_are_bars_as_long_as_their_chances_and_the_letter_that_comes_is_marked(
@@ -164,8 +166,8 @@ def test_the_page_pales_along_the_training(opened: tuple[Page, Record], tmp_path
     assert levels == sorted(levels, reverse=True) and levels[0] > 2 * levels[-1]
     assert told == [
         "Before training, every letter is close to a blind guess.",
-        "After some training, first letters surprise it most.",
-        "After more training, first letters surprise it most.",
+        "After some training, first letters surprise most on average.",
+        "After more training, first letters surprise most on average.",
         "After training on one story, first letters surprise it most.",
     ]
     expect(training).to_have_attribute("aria-valuetext", "1\u202f840 corrections")
@@ -376,25 +378,34 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     box.fill("tom")
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no", exact=True).click()
-    expect(told).to_have_text("No. “tom”: before training like choosing among 29, now 21; a blind guess: 27.")
+    expect(told).to_have_text("No. “tom”: before training like choosing among 29, after it 21; a blind guess: 27.")
     expect(average).to_have_text("on average 29 → 21; a blind guess: 27")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")
-    box.fill("alexander")  # the trained network reads another name, and the answer about the first stays
-    expect(widget.locator(NOW)).to_have_text("After training on one story, it is as surprised as before.")
+    box.fill("alexander")  # another name: its result is told, and no guess is judged
+    expect(widget.locator(NOW)).to_have_text("After training on one story, it is about as surprised as before.")
+    result = (
+        "“alexander”: before training like choosing among 27, after it about the same, 27 letters. Most bars are lower,"
+        " but the “x” after “ale” is higher: it gets 1 in 41\u202f000."
+    )
+    expect(told).to_have_text(result)
+    page.evaluate("new Promise((done) => setTimeout(() => setTimeout(done)))")  # nothing is put before it later
+    expect(told).to_have_text(result)
+    expect(told).to_have_css("color", widget.evaluate("(e) => getComputedStyle(e).color"))
+    expect(widget.locator(".d2lrnn-right, .d2lrnn-answers [aria-pressed='true']")).to_have_count(0)
     expect(average).to_have_text("on average, like choosing among 27 → 27 letters")
     expect(widget.locator(DETAIL)).to_have_text(
         re.compile("^After “ale”, “x” comes. .+x  1 in [^a-z]+: far worse than a blind guess")
     )
-    expect(told).to_contain_text("Your earlier guess:")
-    expect(told).to_contain_text("now 21;")
+    box.fill("")
+    expect(told).to_have_text("Type at least two letters.")
     answers = (
         (
             "alexander",
             1,
-            "27, now 27 letters. Most bars are lower, but the “x” after “ale” is higher: it gets 1 in 41\u202f000.",
+            "27, after it about the same, 27 letters. Most bars are lower, but the “x” after “ale” is higher",
         ),
-        ("ming", 0, "24, now 5 letters. It has learned what follows “min”: it gives the “g” "),
-        ("zdzislaw", 1, ", now 1\u202f100: far worse than a blind guess among 27. It guesses what it has read"),
+        ("ming", 0, "24, after it 5 letters. It has learned what follows “min”: it gives the “g” "),
+        ("zdzislaw", 1, ", after it 1\u202f100: far worse than a blind guess among 27. It guesses what it has read"),
     )
     for name, right, verdict in answers:
         box.fill(name)
@@ -403,6 +414,8 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
         expect(widget.locator(".d2lrnn-right")).to_have_text(answer.inner_text())  # and no other
         expect(told).to_contain_text(f"Right. “{name}”: before training like choosing among")
         expect(told).to_contain_text(verdict)
+    widget.get_by_role("slider", name="Training").press("Home")
+    expect(told).to_contain_text("Your earlier guess: Right. “zdzislaw”")
     widget.get_by_role("button", name="Made-up word").click()
     box.fill("the sea")
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -419,6 +432,9 @@ def test_the_costs_are_folded_away_and_say_what_is_counted(opened: tuple[Page, R
     widget.locator("summary").click()
     expect(widget.locator(".map-costs")).to_contain_text("As plain text 5 bytes, one for each letter that is guessed;")
     expect(widget.locator(".map-costs")).to_contain_text("a blind guess among 27, a to z and the space, is 4.75 bits.")
+    expect(widget.locator(".map-costs")).to_contain_text(
+        "on average. What comes before tells less of how a word begins"
+    )
     expect(widget.locator("tbody tr")).to_have_count(4)
     widget.get_by_label(BOX).fill("")
     expect(widget.locator(NOW)).to_contain_text("Type at least two letters")
@@ -459,7 +475,7 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
     page, _ = opened
     widget = show(page, tmp_path)
     lines = set()
-    for text in ("tom", "quixotl", "christopher robin", "xxxxxxxx", "xxxx " * 12, SurpriseMap().text):
+    for text in ("tom", "quixotl", "christopher robin", "alexander", "xxxxxxxx", "xxxx " * 12, SurpriseMap().text):
         widget.get_by_label(BOX).fill(text)
         page.mouse.move(1, 1)
         bits = SurpriseMap(text=text).bits
@@ -468,32 +484,41 @@ def test_a_bit_is_as_high_in_every_text_and_a_line_says_how_high_a_blind_guess_i
             at, foot, high = f"{text} at {width}", room(widget), bit(widget)
             assert foot >= high * min(13, max(bits)), at
             assert column(widget, bits.index(max(bits)) + 1) == pytest.approx(high * min(13, max(bits)), abs=0.1), at
-            letter, tick = (
-                widget.locator(".map-letter").nth(1),
-                widget.get_by_text("a blind guess: 1 in 27 (a to z, space)"),
-            )
+            letter = widget.locator(".map-letter").nth(1)
+            on_line = widget.get_by_text("a blind guess: 1 in 27 (a to z, space)")
+            legend = widget.get_by_text("a blind guess: 1 in 27", exact=True)
+            has_room = text == SurpriseMap().text
+            expect(on_line).to_be_visible(visible=has_room)  # where no bar stands behind it
+            expect(legend).to_be_visible(visible=not has_room)
+            tick = on_line if has_room else legend
             line = foot - letter.evaluate("(e) => parseFloat(getComputedStyle(e, '::before').top)")
             assert line == pytest.approx(high * math.log2(27), abs=0.5), at
             label, box = tick.bounding_box(), letter.bounding_box()
             assert label and box
-            assert label["y"] + label["height"] == pytest.approx(box["y"] + foot - line - high / 2, abs=1), at
-            expect(tick).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # the words hide no bar
             page_box = widget.locator(".map-letters").bounding_box()
-            assert (
-                page_box["y"] - 1 <= label["y"] and label["x"] + label["width"] <= page_box["x"] + page_box["width"]
-            ), at
+            assert label["x"] + label["width"] <= page_box["x"] + page_box["width"], at
+            if has_room:
+                assert label["y"] + label["height"] == pytest.approx(box["y"] + foot - line - high / 2, abs=1), at
+                expect(tick).to_have_css("background-color", "rgba(0, 0, 0, 0)")  # the words hide no bar
+                assert page_box["y"] - 1 <= label["y"], at
+                width_of_low = 20 * box["width"]
+                assert label["width"] <= width_of_low, f"20 letters are room enough: {at}"
+            else:
+                assert label["y"] + label["height"] <= page_box["y"] + 1, f"over the picture: {at}"
+                dash = legend.evaluate("(e) => getComputedStyle(e, '::before').borderTopStyle")
+                assert dash == "dashed" == letter.evaluate("(e) => getComputedStyle(e, '::before').borderTopStyle")
             assert widget.locator(".map-given").bounding_box()["x"] <= widget.locator(NOW).bounding_box()["x"] + 1, at
             thousand = widget.get_by_text("1 in 1\u202f000", exact=True)
             expect(thousand).to_be_visible(
                 visible=len(text) <= 24 or width == 720 or max(bits) > 10
             )  # where a bar may be so high
             if max(bits) > 13:
-                key = widget.get_by_text("higher than drawn").bounding_box()
+                key = widget.get_by_text("cut off").bounding_box()
                 assert key and key["y"] + key["height"] <= page_box["y"], "the key has a row of its own"
             if len(text) <= 40 or width < 720:  # rows of a longer text are lower on a wide page
                 lines.add((width, round(line, 1)))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, at
-        expect(widget.get_by_text("higher than drawn")).to_be_visible(visible=max(bits) > 13)
+        expect(widget.get_by_text("cut off")).to_be_visible(visible=max(bits) > 13)
         cut = widget.locator(".map-cut")
         expect(cut).to_have_count(sum(cost > 13 for cost in bits))
         assert all(
@@ -512,6 +537,14 @@ def test_first_letters_and_others_have_a_mark_at_their_average_in_long_texts_too
     widget = show(page, tmp_path)
     text, means = SurpriseMap().text, widget.locator(".map-mean")
     expect(means).to_have_text(["first letters", "other letters"])
+    shown, why = widget.locator(DETAIL).inner_text(), "What comes before tells less of how a word begins than"
+    means.first.hover()
+    expect(widget.locator(DETAIL)).to_contain_text(why)
+    page.mouse.move(1, 1)
+    assert widget.locator(DETAIL).inner_text() == shown
+    means.last.click()
+    expect(widget.locator(DETAIL)).to_contain_text(why)
+    expect(widget.locator(".map-here")).to_have_text("b")  # no letter was chosen
     height = "(all) => all.map((e) => Number(getComputedStyle(e).getPropertyValue('--map-bits')))"
     for key, stage in (("End", "trained"), ("Home", "untrained")):
         widget.get_by_role("slider", name="Training").press(key)
@@ -557,6 +590,11 @@ def test_behind_the_bars_of_a_name_stand_those_of_before_training(opened: tuple[
     grey = widget.locator(".map-letter").nth(5).evaluate(paints)
     tops = [float(px) for px in re.findall(r"([\d.]+)px", grey)]
     assert tops[0] == pytest.approx(room(widget) - bit(widget) * before[4], abs=0.1) and "color(srgb" in grey
+    widget.get_by_label(BOX).fill("zoe")
+    assert min(SurpriseMap(text="zoe").bits) > max(SurpriseMap(text="zoe", stage="untrained").bits)
+    expect(legend).to_be_hidden()  # the new bars hide all the grey
+    widget.get_by_label(BOX).fill("phoebe")
+    expect(legend).to_be_visible()
     widget.get_by_role("slider", name="Training").press("Home")
     expect(legend).to_be_hidden()
     assert "color(srgb" not in widget.locator(".map-letter").nth(5).evaluate(paints)

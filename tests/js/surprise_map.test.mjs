@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  beyond, bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, lowRun, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, STAGES, surprises, totals,
+  beyond, bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, LABEL, lowRun, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, STAGES, surprises, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -81,6 +81,7 @@ test("the room over a letter holds the highest bar of the text at any stage, up 
   }
   assert.equal(shown({ text: "" }).scale, 1);
   assert.ok(Math.max(...shown({ text: "quixotl" }).now.bits) < HIGH, "the made-up word is drawn whole");
+  assert.deepEqual(STAGES.map((stage) => ["quixotl", "alexander"].map((text) => shown({ text, stage }).clips)), Array(4).fill([false, true]));
 });
 
 test("texts are bounded, and links too", () => {
@@ -117,17 +118,24 @@ test("it opens trained, on the highest bar; the five highest are first letters",
 
 test("what is said of a text is what its bits say", () => {
   const said = (text) => STAGES.map((stage) => finding(shown({ text, stage, place: 0 })));
-  assert.deepEqual(said(DEFAULTS.text), ["untrained", "words", "words", "words"]);
+  assert.deepEqual(said(DEFAULTS.text), ["untrained", "words_mean", "words_mean", "words"]);
   assert.deepEqual(said("quixotl"), ["untrained", "less", "more", "more"]);
-  assert.deepEqual(said("ming"), ["untrained", "less", "less", "less"]);
-  assert.deepEqual(said("the stair had never been so plain"), ["untrained", "words", "words", "words"]);
-  assert.deepEqual(said("i shut my eyes i asked the feeling i pushed the rod"), ["untrained", "spaces", "words", "words"]);
+  assert.deepEqual(said("ming"), ["untrained", "same", "less", "less"]);
+  assert.deepEqual(said("the stair had never been so plain"), ["untrained", "words_mean", "words_mean", "words"]);
+  assert.deepEqual(said("i shut my eyes i asked the feeling i pushed the rod"), ["untrained", "spaces", "words_mean", "words_mean"]);
   assert.deepEqual([said("phoebe").slice(2), said("alexander").at(-1)], [["more", "less"], "same"]);
-  for (const stage of STAGES) {
-    const { first, later, space } = bitsByPlace(DEFAULTS.text, shown({ stage }).now.bits);
-    if (finding(shown({ stage })) === "words") assert.ok(first.mean > later.mean && first.mean > space.mean);
-    if (finding(shown({ stage })) === "spaces") assert.ok(space.mean < later.mean && space.mean < first.mean);
+  for (const text of [DEFAULTS.text, "i shut my eyes i asked the feeling i pushed the rod"]) for (const stage of STAGES.slice(1)) {
+    const model = shown({ text, stage });
+    const { first, later, space } = bitsByPlace(text, model.now.bits);
+    const [part, isAverage] = finding(model).split("_");
+    if (part === "words") assert.ok(first.mean > later.mean && first.mean > space.mean);
+    else assert.ok(space.mean < later.mean && space.mean < first.mean);
+    const extreme = model.now.bits.indexOf((part === "words" ? Math.max : Math.min)(...model.now.bits));
+    assert.equal(text[part === "words" ? extreme : extreme + 1] === " ", isAverage === undefined, `the ${part} are said to be extreme without “on average” where a bar of theirs is: ${stage}`);
   }
+  const of = (b) => finding({ text: "ab cd ef gh i", stage: "trained", before: { perplexity: 29 }, now: { bits: [b, 2, 3.5, 4, 2, 3.5, 4, 2, 3.5, 4, 2, 3.5], perplexity: 9 } });
+  assert.deepEqual([of(4), of(1)], ["spaces", "spaces_mean"]);
+
   assert.equal(finding(shown({ text: "qqqqzzzz" })), "more");
 });
 
@@ -173,13 +181,13 @@ test("the guided steps: what is called right is right", () => {
 
 test("less, the same or more, as the told numbers of choices say it", () => {
   const of = (perplexity) => ({ perplexity });
-  assert.deepEqual([[29, 85.7], [27.11, 26.69], [26.4, 26.6], [23.9, 4.7]].map(([a, b]) => compared(of(a), of(b))), [2, 1, 2, 0]);
+  assert.deepEqual([[29, 85.7], [27.11, 26.69], [28, 26], [26, 28], [20, 22.4], [22, 20], [20, 22.6], [22.6, 20], [2.96, 3.4], [29, 21], [23.9, 4.7]].map(([a, b]) => compared(of(a), of(b))), [2, 1, 1, 1, 1, 1, 2, 0, 1, 0, 0]);
   assert.deepEqual([1.04, 2.94, 2.96, 26.82, 428.86, 711_903].map(choices), ["1.0", "2.9", "3", "27", "429", "710\u202f000"]);
 });
 
 test("a letter is about as likely as a blind guess, worse or far worse: on both sides of each bound", () => {
   const of = (times) => grade(5 + Math.log2(times), 5);
-  assert.deepEqual(GRADES, { near: 1.6, far: 10 });
+  assert.deepEqual(GRADES, { near: 1.6, far: 10, same: 1.1 });
   assert.deepEqual([0.01, 0.62, 0.63, 1, 1.59, 1.61, 9.99, 10.01, 1e7].map(of), ["", "", "near", "near", "near", "worse", "worse", "far", "far"]);
 });
 
@@ -187,6 +195,11 @@ test("a number of choices above the number of signs is explained, by the same gr
   const of = (before, now) => beyond({ signs: 27, before: before && { perplexity: before }, now: { perplexity: now, rate: Math.log2(now) } });
   assert.deepEqual([[null, 4], [26.9, 27.4], [null, 27.6], [29, 43], [29, 43.5], [29, 269], [29, 271], [29, 21], [null, 21]].map(([a, b]) => of(a, b)),
     ["", "", "near", "near", "worse", "worse", "far", "was", ""]);
+});
+
+test("the words of the line have room over the beginning's text, and none over a name", () => {
+  assert.ok(shown({}).low.length >= LABEL);
+  for (const text of ["zoe", "qzxj qzxj", "margarethe", "phoebe"]) assert.ok(shown({ text }).low.length < LABEL);
 });
 
 test("the words of the line stand over the longest run of low bars in the first row, at all stages in one place", () => {

@@ -55,10 +55,30 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       play(next);
     },
   });
+  /** What the step about the reader's own text says of it. */
+  const ownOutcome = (model) => {
+    const { text, before, after } = model;
+    if (model.count < 1) return t("text_short");
+    const because = reason(before.bits, after.bits);
+    const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, tell({ ...model, now: after }, because.place, t));
+    const about = compared(before, after) === 1 ? t("verdict_same") : "";
+    return t("verdict", { text, before: choices(before.perplexity), about, after: choices(after.perplexity), beyond: beyondIn({ ...model, now: after }, t), why }).trim();
+  };
+  /** The answer was about another text: of this one the panel tells the result, and judges no guess. */
+  const tellAnew = () => {
+    for (const button of steps.node.querySelectorAll(".d2lrnn-answers button")) {
+      button.classList.remove("d2lrnn-right");
+      button.setAttribute("aria-pressed", "false");
+    }
+    const told = steps.node.querySelector(".d2lrnn-outcome");
+    told.classList.add("d2lrnn-past", "map-anew"); // past: the steps leave it alone
+    told.textContent = ownOutcome(derive(state()));
+  };
   const box = textBox({ t, signal, onText: (text) => {
-      // A step about another text closes. The question about the reader's own stays, and so does its answer: names can be compared.
+      // A step about another text closes. The question about the reader's own stays, and its answer tells of each text: names can be compared.
       if (steps.opened() !== OWN && steps.opened() >= 0) steps.ask(-1);
       change({ text, place: 0, ...(steps.isAsking() && { stage: STAGES[0] }) });
+      if (steps.opened() === OWN && !steps.isAsking()) tellAnew();
     },
   });
   const costs = costTable(t);
@@ -75,19 +95,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     },
     outcome: (i) => {
       const model = derive(state());
-      const { text, before, after } = model;
-      if (model.count < 1) return { text, verdict: t("text_short") };
-      const toldAt = (place) => tell({ ...model, now: after }, place, t);
-      const { letter, context, chance } = toldAt(model.most);
-      const right = compared(before, after) === 0 ? 0 : 1;
-      for (const button of steps.node.querySelectorAll(".d2lrnn-right")) button.classList.remove("d2lrnn-right"); // of the name before
-      const because = reason(before.bits, after.bits);
-      const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, toldAt(because.place));
-      return {
-        text, letter, context, chance, p: percent(Math.max(...after.probs[model.most - 1])),
-        verdict: t("verdict", { before: choices(before.perplexity), after: choices(after.perplexity), beyond: beyondIn({ ...model, now: after }, t), why }),
-        ...(i === OWN && { right }),
-      };
+      for (const old of steps.node.querySelectorAll(".d2lrnn-right, .map-anew")) old.classList.remove("d2lrnn-right", "map-anew"); // of the name before
+      if (i === OWN) return { verdict: ownOutcome(model), ...(model.count > 0 && { right: compared(model.before, model.after) === 0 ? 0 : 1 }) };
+      const { letter, context, chance } = tell({ ...model, now: model.after }, model.most, t);
+      return { letter, context, chance, p: percent(Math.max(...model.after.probs[model.most - 1])) };
     },
   });
   onReset(() => {

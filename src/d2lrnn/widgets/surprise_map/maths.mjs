@@ -9,9 +9,11 @@ export const DEFAULT_TEXT = SPEC.controls.text.default;
 export const HIGH = 13; // bits of the highest bar that is drawn
 const NEAR = 1.6; // so many times as likely as a blind guess, or less, is about as likely
 const FAR = 10; // so many times less likely, or more, is far worse
-export const GRADES = { near: NEAR, far: FAR };
+const SAME = 1.1; // so many times as many choices, or fewer, are about as many
+export const GRADES = { near: NEAR, far: FAR, same: SAME };
 export const NAME = 24; // letters of a text that has one row on a phone, where each bar can be compared with that of before
 const ROW = 21; // letters that have room in one row of the narrowest page
+export const LABEL = 20; // letters over which the words of the line have room
 export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
@@ -73,22 +75,24 @@ export function bitsByPlace(text, bits) {
 /**
  * What is to be said of a text under a network: the part of it that surprises most or least, or how it compares with before.
  *
- * A part is named where there are three letters of it, and where it stands out from each of the others.
+ * A part is named where there are three letters of it, and where it stands out from each of the others: by its average alone ("_mean") where the highest or lowest bar is of another part.
  */
 export function finding({ text, stage, now, before }) {
   if (stage === STAGES[0]) return "untrained";
   const change = compared(before, now);
   if (change > 0) return ["less", "same", "more"][change];
   const { first, later, space } = bitsByPlace(text, now.bits);
-  if (first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean)) return "words";
-  return space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean) ? "spaces" : "less";
+  if (first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean)) return text[now.bits.indexOf(Math.max(...now.bits))] === " " ? "words" : "words_mean";
+  if (space.count < 3 || space.mean >= 0.9 * Math.min(first.mean, later.mean)) return "less";
+  return text[now.bits.indexOf(Math.min(...now.bits)) + 1] === " " ? "spaces" : "spaces_mean";
 }
 
 /** A perplexity as it is told, a number of letters to choose among: "2.4", "21", "710 000". */
 export function choices(perplexity) {
-  if (perplexity < 2.95) return perplexity.toFixed(1);
-  return grouped(perplexity < 1000 ? Math.round(perplexity) : Number(perplexity.toPrecision(2)));
+  return perplexity < 2.95 ? perplexity.toFixed(1) : grouped(rounded(perplexity));
 }
+
+const rounded = (perplexity) => Number(perplexity < 2.95 ? perplexity.toFixed(1) : perplexity < 1000 ? Math.round(perplexity) : perplexity.toPrecision(2));
 
 /** How bits compare with what a blind guess costs: "near", "worse", "far" (far worse), or "" for better. */
 export function grade(bits, blind) {
@@ -121,10 +125,11 @@ export function lowRun(text, rates, blind) {
   return best;
 }
 
-/** Is a text less of a surprise than before (0), the same (1) or more (2), as the numbers that are told say it? */
+/** Is a text less of a surprise than before (0), about the same (1) or more (2), as the numbers that are told say it? */
 export function compared(before, after) {
-  if (choices(before.perplexity) === choices(after.perplexity)) return 1;
-  return after.perplexity < before.perplexity ? 0 : 2;
+  const [was, is] = [before, after].map(({ perplexity }) => rounded(perplexity));
+  if (Math.max(was, is) <= SAME * Math.min(was, is)) return 1;
+  return is < was ? 0 : 2;
 }
 
 /**
@@ -181,7 +186,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the room over
- * a letter in bits, the same at all stages, HIGH at most; `blind` what each letter costs a blind guess; `low` where a label has room.
+ * a letter in bits, the same at all stages, HIGH at most; `clips` whether at some stage a bar is higher; `blind` what each letter costs a blind guess; `low` where a label has room.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -194,9 +199,10 @@ export function derive(state) {
   const most = largest(after.bits);
   const blind = Math.log2(network(stage).vocab.length);
   const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
+  const highest = Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits]));
   return {
     text, stage, count, now, before, after,
-    scale: Math.min(HIGH, Math.ceil(Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits])))),
+    scale: Math.min(HIGH, Math.ceil(highest)), clips: highest > HIGH,
     most, blind, low: lowRun(text, [before.bits, after.bits], blind),
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,

@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { beyond, bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { beyond, bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LABEL, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -11,10 +11,12 @@ const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) 
 export function sentenceOf(model, t) {
   if (model.count < 1) return { key: "now_short", when: "", values: {} };
   const name = finding(model);
-  const bold = { untrained: "every", words: "begin", spaces: "spaces", more: "more", same: "same", less: "less" }[name];
+  const bold = { untrained: "every", words: "begin", words_mean: "begin", spaces_mean: "spaces" }[name] ?? name;
   const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
   return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
+
+const MEANS = Infinity; // what is pointed at is no letter, but the averages
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
@@ -33,6 +35,9 @@ function letterSpan(character) {
 
 /** After some training, a name is compared with what it was before. */
 const isCompared = ({ text, stage }) => text.length <= NAME && stage !== STAGES[0];
+
+/** Is some grey of before training in sight: a bar that is lower now by more than a hair? */
+const showsGrey = (model) => isCompared(model) && model.now.bits.some((cost, i) => model.before.bits[i] > cost + 0.2);
 
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
@@ -68,7 +73,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const means = ["first", "later"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
   const averages = element("span", { class: "map-means" }, element("span", { class: "map-means-name" }, t("means")), ...means);
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name)))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27 })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
@@ -87,7 +92,9 @@ export function mapPanel({ t, signal, onPlace }) {
   let pointed = null; // the letter under the mouse
 
   const under = ({ clientX, clientY }) => {
-    const place = letters.indexOf(text.getRootNode().elementFromPoint(clientX, clientY));
+    const found = text.getRootNode().elementFromPoint(clientX, clientY);
+    if (averages.contains(found)) return MEANS;
+    const place = letters.indexOf(found);
     return place < 0 ? null : place;
   };
   const point = (place) => {
@@ -98,12 +105,12 @@ export function mapPanel({ t, signal, onPlace }) {
   text.addEventListener("pointermove", (event) => { // a finger slides over the letters
     const place = under(event);
     if (event.pointerType === "mouse") point(place);
-    else if (place > 0 && place !== shown.place) onPlace(place);
+    else if (place > 0 && place !== MEANS && place !== shown.place) onPlace(place);
   }, { signal });
   text.addEventListener("pointerleave", () => point(null), { signal });
   text.addEventListener("click", (event) => {
     const place = under(event);
-    if (place > 0) onPlace(place);
+    if (place > 0 && place !== MEANS) onPlace(place);
     point(place);
     keys.focus({ preventScroll: true }); // the arrow keys go on from here
   }, { signal });
@@ -113,6 +120,10 @@ export function mapPanel({ t, signal, onPlace }) {
   const drawDetail = () => {
     if (shown.count < 1) {
       detail.replaceChildren(element("p", {}, t("text_short")));
+      return;
+    }
+    if (pointed === MEANS) {
+      detail.replaceChildren(element("p", {}, t("means_why")));
       return;
     }
     const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
@@ -127,7 +138,7 @@ export function mapPanel({ t, signal, onPlace }) {
       element("p", {}, t("detail", { context, character: here })),
       element("ul", { class: "map-guesses" }, ...rows.map(({ character, chance, comes }) =>
         element("li", { class: comes ? "map-guess map-comes" : "map-guess" },
-          element("b", {}, character), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
+          element("b", {}, element("span", character === visibleCharacter(" ") ? { class: "map-raised" } : {}, character)), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
           element("span", {}, probability(chance, t), ...(comes ? [element("span", { class: "map-note" }, note)] : []))))));
   };
   const draw = (model) => {
@@ -158,12 +169,15 @@ export function mapPanel({ t, signal, onPlace }) {
     text.style.setProperty("--map-most", HIGH);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
     text.style.setProperty("--map-from", model.low.from);
-    text.style.setProperty("--map-run", model.low.length);
     text.classList.toggle("map-tall", model.scale > Math.log2(1000));
-    text.classList.toggle("map-keyed", model.scale >= HIGH); // at some stage a bar may be clipped
+    const isOnLine = model.low.length >= LABEL; // else its words would lie on bars
+    text.classList.toggle("map-named", isOnLine);
+    text.classList.toggle("map-keyed", !isOnLine || model.clips);
+    text.parentElement.classList.toggle("map-lined", !isOnLine && model.count > 0);
+    text.parentElement.classList.toggle("map-full", model.clips);
     text.parentElement.classList.toggle("map-clips", bits.some((cost) => cost > HIGH));
-    text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
-    text.parentElement.classList.toggle("map-compares", model.count > 0 && isCompared(model));
+    text.classList.toggle("map-firsts", model.count > 0 && finding(model).startsWith("words")); // the headline speaks of them
+    text.parentElement.classList.toggle("map-compares", showsGrey(model));
     letters.forEach((letter, i) => {
       if (i === 0) return;
       letter.classList.toggle("map-cut", bits[i - 1] > HIGH);
@@ -265,7 +279,7 @@ export function costTable(t) {
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
       cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
     });
-    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), ...GRADES });
+    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), why: t("means_why"), ...GRADES });
   };
   return { node, draw };
 }
