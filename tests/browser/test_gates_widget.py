@@ -188,7 +188,7 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
     for row in widget.locator(".gates-part").all():
         labels = [" ".join(name.split()) for name in row.locator(".gates-labels > span").all_text_contents()]
         sum_of_all = "number: the sum of all letters"
-        assert labels == ["guess", "text", "keep", "gate", "forget", "still left", sum_of_all]
+        assert labels == ["guess", "text", "keep", "gate", "forget", "left of h, %", sum_of_all]
     grips = widget.locator(".gates-grip").all_text_contents()
     assert [grips[i] for i in (6, 7, 8, 12)] == [".67", ".48", ".13", ""]
     expect(widget.locator(".d2lrnn-fold[open]")).to_have_count(0)
@@ -257,6 +257,7 @@ def test_the_letter_has_a_gate_of_its_own_which_acts_on_the_old_number(
     opened: tuple[Page, Record], widget: Locator
 ) -> None:
     expect(widget.locator(".is-at > .gates-grip")).to_have_text(".67")
+    expect(widget.locator(".gates-acts").filter(visible=True)).to_have_text(["the old"])
     drag_gate(opened[0], widget, 6, -0.2)
     gates = [-1.0] * 6 + [0.0]
     says(widget, gates=gates)
@@ -456,6 +457,12 @@ def test_a_unit_is_chosen_among_a_dozen_and_by_the_keys(opened: tuple[Page, Reco
         says(widget, unit=int(names[row]))
         assert widget.locator(".gates-units").inner_text().split() == names, "all rows stay where they are"
     kept = [sum(Gates(unit=unit)._left()) for unit in range(32)]
+    expect(widget.locator(".gates-units-box")).to_contain_text("Sorted by the share that is left, on average")
+    paint = "(all) => new Set(all.map((e) => getComputedStyle(e).backgroundColor)).size"
+    assert widget.locator(".gates-tile.is-chosen").evaluate_all(paint) == 1, "the letter has one colour"
+    assert [round(kept[int(name)], 4) for name in names] == sorted(
+        (round(kept[int(name)], 4) for name in names), reverse=True
+    )
     assert kept[int(names[0])] == pytest.approx(max(kept), abs=1e-6), "the one that keeps most"
     press_at(page, widget.locator(".gates-map"), 0.2, 1.5 / 12)
     says(widget, unit=int(names[1]))
@@ -504,9 +511,7 @@ def test_a_pair_of_units_is_in_sight_and_shows_the_same_letter(widget: Locator) 
 def test_another_unit_closes_a_step_about_the_first(widget: Locator) -> None:
     widget.get_by_role("button", name="Is keeping better?").click()
     widget.get_by_role("button", name="fewer").click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
-        "No fresh start after a space: the number there was 1.0, 1.0, 0.9; now 0.2, 0.4, \u22120.1."
-    )
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Fewer: 7 of 17, not 12: no fresh start after a space.")
     widget.locator(".gates-pair button").nth(1).click()
     says(widget, unit=16)
     expect(widget.locator(".d2lrnn-step")).to_be_hidden()
@@ -559,6 +564,7 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     field.fill("")
     says(widget, text="")
     expect(unit(widget)).to_be_hidden()
+    expect(widget.locator(".gates-lines")).to_be_hidden()
     expect(widget.get_by_text("Other units")).to_be_hidden()
     field.fill("zoe")
     says(widget, text="zoe", place=1)
@@ -568,7 +574,10 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(widget.locator(".gates-units-box")).to_contain_text("No letter follows the e of “zoe”")
     field.fill("z")
     says(widget, text="z")
-    expect(widget.locator(".gates-lines")).to_be_hidden()
+    expect(widget.locator(".gates-lines")).to_be_visible()
+    expect(widget.locator(".gates-guesses > .gates-tile")).to_be_visible()  # its room
+    expect(widget.locator(".gates-head > span").first).to_be_hidden()
+    expect(widget.locator(".gates-acts")).to_be_hidden()  # nothing is old
     lost = widget.locator(".gates-text + .gates-caption")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
@@ -600,16 +609,45 @@ STEPS = (
         "Is keeping better?",
         "fewer",
         at_spaces(1.0),
-        "Right. Fewer: 7 of 17, not 12. No fresh start after a space: the number there was 1.0, 1.0, 0.9; "
-        "now 0.2, 0.4, \u22120.1.",
+        "Right. Fewer: 7 of 17, not 12: no fresh start after a space. On 2",
     ),
     (
         "And forgetting?",
         "fewer",
         [-1.0 if letter == " " else 0.0 for letter in Gates().text],
-        "Right. Fewer again: 9 of 17, not 12. Inside a word, only what the last letter adds is left.",
+        "Right. Fewer again: 9 of 17, not 12. On the 2",
     ),
 )
+
+
+EVIDENCE = {
+    "Is keeping better?": (
+        "No fresh start: after a space (ringed) the number is no longer about 1.",
+        {4: "1.0 → 0.2", 8: "1.0 → 0.4", 12: "0.9 → \u22120.1"},
+    ),
+    "And forgetting?": (
+        "Inside a word (ringed), only what the last letter adds is left.",
+        {i: None for i in range(18) if i not in SPACES},
+    ),
+}
+
+
+def points_at_its_evidence(widget: Locator, title: str) -> None:
+    """The answer's headline, and rings around the numbers of which it speaks, the only ones that are written."""
+    said, rings = EVIDENCE.get(title, (None, {}))
+    found = "(all) => all.flatMap((e, i) => getComputedStyle(e, '::after').borderTopStyle === 'solid' ? [i] : [])"
+    assert widget.locator(".gates-fader").evaluate_all(found) == list(rings), title
+    if said is None:
+        return
+    expect(widget.locator(".d2lrnn-now")).to_have_text(said)
+    expect(widget.locator(".gates-strips")).to_have_attribute("aria-label", re.compile(re.escape(said)))
+    seen = "(all) => all.flatMap((e, i) => getComputedStyle(e).visibility === 'visible' ? [i] : [])"
+    written = widget.locator(".gates-number")
+    assert written.evaluate_all(seen) == list(rings), title
+    assert widget.locator(".gates-share").evaluate_all(seen) == [], "the letter keeps quiet"
+    for i, text in rings.items():
+        if text:
+            expect(written.nth(i)).to_have_text(text)
 
 
 def test_a_guess_comes_before_the_answer(widget: Locator) -> None:
@@ -620,7 +658,10 @@ def test_a_guess_comes_before_the_answer(widget: Locator) -> None:
         expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
         widget.get_by_role("button", name=right, exact=True).click()
         expect(widget.locator(".d2lrnn-outcome")).to_contain_text(outcome)
-        says(widget, gates=gates)
+        points_at_its_evidence(widget, title)
+        letter(widget).press("ArrowLeft")  # a letter is told of again
+        says(widget, gates=gates, place=6)
+        expect(widget.locator(".is-ringed")).to_have_count(0)
         widget.get_by_role("button", name="Reset").click()
         expect(widget.locator(".d2lrnn-step")).to_be_hidden()
         says(widget)
@@ -666,14 +707,18 @@ def test_a_long_text_stands_in_one_line_where_there_is_room(opened: tuple[Page, 
         assert (len(tops), len(set(tops))) == (6, 3 * lines), width
 
 
-def test_a_question_that_a_gate_answers_is_closed(opened: tuple[Page, Record], widget: Locator) -> None:
+def test_gates_wait_for_the_guess_and_the_answers_ask_for_it(opened: tuple[Page, Record], widget: Locator) -> None:
     question = widget.locator(".d2lrnn-question")
     widget.get_by_role("button", name="Is keeping better?").click()
     letter(widget).press("Home")  # a letter tells nothing
     expect(question).to_be_visible()
+    at = letter(widget).input_value()
     gate(widget).press("ArrowUp")
-    expect(question).to_be_hidden()
-    widget.get_by_role("button", name="Is keeping better?").click()
+    drag_gate(opened[0], widget, 8, 1)
+    says(widget, place=int(at))
+    expect(question).to_be_visible()
+    assert widget.locator(".d2lrnn-answers").evaluate("(e) => e.getAnimations().length") == 1
+    expect(widget.get_by_role("status")).to_have_text("Guess first: the gates wait.")
     widget.get_by_role("button", name="fewer").click()
     gate(widget).press("ArrowDown")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
@@ -718,7 +763,7 @@ def test_the_numbers_of_the_gates_stand_on_their_grips(opened: tuple[Page, Recor
             assert len(found) == (len(text) if len(text) <= (20 if width > 760 else 18) else 1), (text, width)
             assert all(room > 1 and size >= 12 for room, size in found), (text, width)
     link(page, unit=16)
-    expect(widget.get_by_text("1.00", exact=True).first).to_be_attached()
+    expect(widget.get_by_text("1.0", exact=True).first).to_be_attached()
     for width in widths:
         resize(page, width)
         found = widget.locator(".gates-grip").evaluate_all(seen)
@@ -786,6 +831,12 @@ def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page
     expect(widget.locator(".gates-bias b")).to_have_text("+4.0")
     expect(bias(widget)).to_be_visible()
     assert widget.locator(".gates-fader.is-other").count() > 6
+    link(opened[0], text="the cat sat on the mat and the dog ran", bias=4.0)
+    says(widget, text="the cat sat on the mat and the dog ran", bias=4.0)
+    thin = "(all) => all.filter((e) => getComputedStyle(e).borderWidth === '1px' && e.checkVisibility()).length"
+    assert widget.locator(".gates-own").evaluate_all(thin) > 6, "in a long text too, as the legend says"
+    thick = "(all) => all.map((e) => getComputedStyle(e).boxShadow.includes('0px 0px 0px 2px'))"
+    assert all(widget.locator(".gates-guesses .is-other").evaluate_all(thick))
 
 
 def test_a_link_sets_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:

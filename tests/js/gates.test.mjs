@@ -149,6 +149,7 @@ test("the answers of the guided steps are right", () => {
   assert.equal(kept.guesses.slice(9, 12).join(""), "ttv", "for sea");
   const afterSpaces = [own, kept].map((model) => atSpaces(model, model.cell).map((value) => value.toFixed(1)));
   assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "a fresh start after each space, or none");
+  assert.match(t("now_step_2"), /no longer about 1\.$/, "each was within 0.1 of it, and none is within 0.5");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -185,7 +186,7 @@ test("a share is never an all or a nothing that it is not", () => {
 });
 
 test("a gate is written as nothing or all only where it is that", () => {
-  assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.00", "1"]);
+  assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.0", "1"]);
 });
 
 test("what the push of the gates does, as the words say", () => {

@@ -79,6 +79,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const units = createMap(t);
   const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
+  let evidence = -1; // the answered step of which the picture shows the evidence, until a letter is chosen or something changed
   const edits = new Map(); // the gates that are held in each unit: they are there again when the reader comes back
 
   const biasValue = element("b", {});
@@ -92,6 +93,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   );
   const change = (values) => {
     guided.leave(); // a question that this would answer
+    evidence = -1;
     commit(values);
   };
   const shown = element("p", { class: "gates-shown" });
@@ -119,16 +121,30 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
     const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
+    const isShown = evidence >= 0;
+    evidence = -1;
     if (inside !== model.at + 1) commit({ place: inside });
+    else if (isShown) draw(model);
   };
   const setUnit = (unit) => {
     if (unit === model.unit) return;
+    evidence = -1;
     guided.ask(-1); // its question or outcome is about the gates of another unit
     edits.set(`${model.unit} ${model.text}`, state().gates);
     commit({ unit, gates: edits.get(`${unit} ${model.text}`) ?? [] });
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
-  const hold = (place, value) => change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
+  const hold = (place, value) => {
+    if (guided.isAsking()) wait();
+    else change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
+  };
+  /** A gate that moves would give the answer away: it stays, and the answers ask for a guess. */
+  const wait = () => {
+    const answers = guided.node.querySelector(".d2lrnn-answers");
+    if (answers.getAnimations().length === 0) answers.animate(["transparent", "currentColor", "transparent"].map((color) => ({ outline: `3px solid ${color}`, outlineOffset: "3px", borderRadius: "0.4rem" })), 1400);
+    say(t("guess_first"));
+    draw(model); // the slider of the keys goes back
+  };
   let hand = null; // the gate that is dragged and its value before, or null for a letter
   let from = null; // where a hand came down that has not moved yet: a tap chooses a letter, a swipe scrolls the page
   picture.lines.addEventListener("pointercancel", () => (from = null), { signal });
@@ -187,11 +203,11 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
-    const { letters, left, cell, ownCell, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
-    const atSpaces = (numbers) => numbers.filter((_, at) => letters[at] === " ").map((value) => plain(value, 1)).join(", ");
+    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
+    evidence = SPEC.steps[i].rings ? i : -1;
+    draw(model); // it may be as it was: then nothing else draws it
     return {
-      share: shareText(left[2], t), numbers: atSpaces(cell), own_numbers: atSpaces(ownCell),
-      now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+      share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -218,13 +234,17 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   function draw(next) {
     model = next;
-    const { key, values, letter } = sentence(model, t);
+    const told = sentence(model, t);
+    const { letter } = told;
+    const step = SPEC.steps[evidence];
+    const isEvident = step !== undefined && Object.entries(step.state).every(([name, value]) => String(state()[name]) === String(value));
+    const { key, values } = isEvident ? { key: `now_step_${evidence + 1}`, values: {} } : told;
     now.set(...emphasised(t.raw(key), values));
     const { letters, at, unit, input, candidate, added, characters } = model;
     const isShort = letters.length < 2;
-    const { key: longestKey, values: longestValues } = isShort ? { key, values } : longestSentence(letters, t);
+    const { key: longestKey, values: longestValues } = isShort ? told : longestSentence(letters, t);
     longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
-    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t) });
+    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), rings: isEvident ? step.rings : null });
     units.draw(model, letter);
     pair.draw(model);
     moreUnits.hidden = isShort;

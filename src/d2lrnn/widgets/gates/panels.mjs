@@ -34,8 +34,8 @@ function partsOf(letters, room) {
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
 
-/** A gate in the room of a letter: ".13"; "0" and "1" only where it is that. */
-export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, ""));
+/** A gate in the room of a letter: ".13", "1.0"; "0" and "1" only where it is that. */
+export const brief = (gate) => (gate === 0 || gate === 1 ? String(gate) : gate.toFixed(2).replace(/^0/, "").replace("1.00", "1.0"));
 
 /** Where it is told what is left: at the next space, or else at the end. */
 export function fateOf(letters, at) {
@@ -58,7 +58,7 @@ export function createStrips({ t, signal, onBack }) {
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, letterKeys, gateKeys);
-  let [tiles, bands, cells, faders, grips, shares, numbers, guessed] = [[], [], [], [], [], [], [], []];
+  let [tiles, bands, cells, faders, grips, shares, numbers, guessed, lefts] = [[], [], [], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -77,7 +77,7 @@ export function createStrips({ t, signal, onBack }) {
     cells = letters.map(() => element("span", { class: "gates-cell" }, element("i", { class: "gates-was" })));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), bands[i], shares[i], cells[i], numbers[i], grips[i]));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), element("span", { class: "gates-acts" }, t("acts")), bands[i], shares[i], cells[i], numbers[i], grips[i]));
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
@@ -94,17 +94,22 @@ export function createStrips({ t, signal, onBack }) {
       row("gates-text-row", tiles, part, "row_text"),
       row("gates-faders", faders, part, "keep", "row_gate", "forget", "left_key", "row_number"),
     )));
+    lefts = lines.querySelectorAll(".gates-faders > .gates-labels > :nth-child(4)");
   }
 
-  function draw(model, { name, now, nameAt }) {
-    last = [model, { name, now, nameAt }];
+  function draw(model, said) {
+    last = [model, said];
+    const { name, now, nameAt, rings } = said;
     const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
-    const said = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
-    node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${said}`);
+    const guesses = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
+    node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${guesses}`);
     write(letters);
-    node.classList.toggle("is-empty", letters.length < 2);
+    node.classList.toggle("is-empty", letters.length === 0);
+    node.classList.toggle("is-evidence", rings !== null);
+    for (const label of lefts) label.textContent = t("row_left", { letter: visibleCharacter(letters[at]) });
     const isOther = (one, other) => Math.abs(one - other) >= 0.05;
     back.style.visibility = legend.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    count.style.visibility = letters.length < 2 ? "hidden" : ""; // no guess yet
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
     guessed.forEach((tile, i) => {
       tile.textContent = i === 0 ? "" : visibleCharacter(model.guesses[i]);
@@ -129,15 +134,20 @@ export function createStrips({ t, signal, onBack }) {
       bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
-      numbers[i].textContent = plain(cell[i], 1);
+      const isRinged = rings !== null && (letters[i] === " ") === (rings === "spaces");
+      const [was, is] = [ownCell[i], cell[i]].map((value) => plain(value, 1));
+      numbers[i].textContent = isRinged && rings === "spaces" ? t("was_now", { was, now: is }) : is;
       node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
       const fader = faders[i];
-      fader.classList.toggle("is-numbered", i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
+      fader.classList.toggle("is-ringed", isRinged);
+      fader.classList.toggle("is-numbered", rings !== null ? isRinged : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
       fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
       fader.classList.toggle("is-at", i === at);
+      fader.classList.toggle("has-old", i === at && i > 0);
+      fader.classList.toggle("is-low", forget[i] < 0.5);
       const isIdle = i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
@@ -146,7 +156,6 @@ export function createStrips({ t, signal, onBack }) {
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
       grips[i].textContent = isIdle && i !== at && !model.held[i] ? "" : brief(forget[i]);
-      grips[i].classList.toggle("is-full", grips[i].textContent.length > 3); // 1.00: no room for a sign
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
