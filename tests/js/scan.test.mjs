@@ -140,7 +140,8 @@ test("the figure opens before the first tick, and its headline does not say how 
 test("after each tick of doubling the scan has twice as many states, the loop one more", () => {
   for (const numSteps of [8, 13, 64]) {
     for (let step = 0; step < numSteps; step += 1) {
-      const { states, done } = at({ ...presetValues("sum", numSteps), step });
+      const { states, joined, done } = at({ ...presetValues("sum", numSteps), step });
+      assert.deepEqual(joined, { loop: 0, scan: step === 0 ? 0 : numSteps - states.scan }, "after a round all others are joined");
       assert.deepEqual(states, { loop: step + 1, scan: Math.min(numSteps, 2 ** step) });
       assert.deepEqual(done, { loop: step === numSteps - 1, scan: 2 ** step >= numSteps });
     }
@@ -148,6 +149,7 @@ test("after each tick of doubling the scan has twice as many states, the loop on
   const keys = [0, 1, 2, 3, 6, 7].map((step) => sentence(at({ step }))[0]);
   assert.deepEqual(keys, ["now_start", "now_first", "now", "now_scan_done", "now_scan_done", "now_end"]);
   assert.equal(sentence(at({ ...presetValues("sum", 2), step: 1 }))[0], "now_end_few");
+  assert.deepEqual([0, 1, 2, 3, 4, 5].map((step) => at({ method: "two-sweep", step }).joined.scan), [0, 3, 2, 1, 0, 0], "of two sweeps every other one");
 });
 
 test("the right answers of the steps are right, and the question comes before them", () => {

@@ -166,7 +166,8 @@ export function repair(state) {
  * Everything that is shown follows from the state alone.
  *
  * `walked`: the last place that the loop has reached; `level`: the last level of the scan; `states`: how many states
- * either has; `cell`: the one in hand, { level, place } with level -1 for the loop, null where it is still empty.
+ * either has; `joined`: how many more places hold several steps; `cell`: the one in hand, { level, place } with level -1
+ * for the loop, null where it is still empty.
  */
 export function derive(state) {
   const { a, x, method, step, place, level: wished } = repair(state);
@@ -180,6 +181,7 @@ export function derive(state) {
   return {
     a, x, method, step: walked, numSteps, levels, level, walked, loop: loopStates(a, x), trace, cell: empty ? null : held,
     states: { loop: walked + 1, scan: trace[level].from.filter((from) => from === 0).length },
+    joined: { loop: 0, scan: trace[level].from.filter((from, place) => from > 0 && from < place).length },
     done: { loop: walked === numSteps - 1, scan: level === levels.length },
   };
 }

@@ -638,8 +638,7 @@ export function lanes({ t }) {
   };
   const both = ["loop", "scan"].map(lane);
   const node = element("div", { class: "scan-lanes", "aria-hidden": "true" }, ...both.map((one) => one.node)); // the headline says it
-  const draw = ({ numSteps, states, done, levels, level, trace }) => {
-    const joined = { loop: 0, scan: trace[level].from.filter((from, place) => from > 0 && from < place).length };
+  const draw = ({ numSteps, states, joined, done, levels }) => {
     const rounds = { loop: numSteps - 1, scan: levels.length };
     node.style.setProperty("--steps", numSteps);
     node.classList.toggle("scan-many", !showsNumbers({ numSteps }));
