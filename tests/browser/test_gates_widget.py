@@ -257,7 +257,10 @@ def test_the_letter_has_a_gate_of_its_own_which_acts_on_the_old_number(
     opened: tuple[Page, Record], widget: Locator
 ) -> None:
     expect(widget.locator(".is-at > .gates-grip")).to_have_text(".67")
-    expect(widget.locator(".gates-acts").filter(visible=True)).to_have_text(["the old"])
+    acts = widget.locator(".gates-acts").filter(visible=True)
+    expect(acts).to_have_text(["the old"])
+    room = "(e) => e.parentElement.getBoundingClientRect().width - e.getBoundingClientRect().width"
+    assert acts.evaluate(room) >= 0, "clear of the gates beside it"
     drag_gate(opened[0], widget, 6, -0.2)
     gates = [-1.0] * 6 + [0.0]
     says(widget, gates=gates)

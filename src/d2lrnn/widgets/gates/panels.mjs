@@ -77,7 +77,8 @@ export function createStrips({ t, signal, onBack }) {
     cells = letters.map(() => element("span", { class: "gates-cell" }, element("i", { class: "gates-was" })));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), element("span", { class: "gates-acts" }, t("acts")), bands[i], shares[i], cells[i], numbers[i], grips[i]));
+    const [article, old] = t("acts").split("|"); // a phone has room for the second
+    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), element("span", { class: "gates-acts" }, element("span", {}, article, " "), old), bands[i], shares[i], cells[i], numbers[i], grips[i]));
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
