@@ -68,6 +68,7 @@ def test_the_steps_are_those_of_gradient_descent_on_a_network_of_one_weight(lett
 
 def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     flies = "the ball flies over the valley onto the plateau and needs"
+    why = "In this narrow valley, its steps are too long."
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [10, 10]
     assert free[1] == pytest.approx(0.41, abs=0.01) and free[-1] - free[1] < 0.001
@@ -82,10 +83,10 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
         (Clipping(clip=60.0), f"Slope limited to 60: {flies} 208 steps."),
         (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps to the goal."),
         (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball reaches the goal in 10 steps."),
-        (Clipping(letters=20), "Slope limited to 10: the ball flies to and fro across the valley."),
+        (Clipping(letters=20), f"Slope limited to 10: the ball flies to and fro. {why}"),
         (
             Clipping(letters=20, start=1.03, clip=26.0),
-            "Slope limited to 26: the ball flies to and fro across the valley from step 35 on.",
+            f"Slope limited to 26: from step 35 on, the ball flies to and fro. {why}",
         ),
     ):
         assert widget.static_sentence() == said
@@ -94,7 +95,7 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     assert later.paths[0] == later.paths[1] and later.steps_down == (None, 198)
     assert later.static_sentence() == "Slope limited to 0.5: the ball needs 198 steps to the goal."
     late = Clipping(letters=20, start=0.8, clip=70.0).static_sentence()
-    assert late == "The limit 70 cuts no step: the ball flies to and fro across the valley from step 18 on."
+    assert late == f"The limit 70 cuts no step: from step 18 on, the ball flies to and fro. {why}"
     for start, said in (
         (1.03, "reaches the goal in 2 steps, past it and back."),
         (0.3, "slope is small, the ball needs over 10\u202f000 steps"),

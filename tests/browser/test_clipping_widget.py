@@ -103,11 +103,14 @@ def test_the_ball_that_is_not_clipped_comes_first_and_the_clipped_one_by_a_press
     scores = widget.locator(".clip-score")
     stands = widget.locator(".clip-shows button, .clip-valley, .d2lrnn-step-titles")
     before = stands.evaluate_all(places)
-    for press in (lambda: clipped.click(), lambda: move(page, widget, "limit θ", 0.005)):
+    for press, steps in (
+        (lambda: clipped.click(), "1 step"),
+        (lambda: move(page, widget, "limit θ", 0.005), "10 steps"),
+    ):
         expect(now(widget)).to_have_text(ALONE)
         expect(flights).to_have_count(1)
         expect(kept).to_have_count(0)
-        expect(widget.locator(".clip-count")).to_have_text(["after 10 steps"])
+        expect(widget.locator(".clip-count")).to_have_text([f"after {steps}"])
         expect(widget.locator(".clip-limit-text")).to_have_text("Drag: the limit")
         expect(scores).to_have_text(["1\u202f554 steps", "?"])  # told when it is seen
         press()
@@ -148,13 +151,27 @@ def test_a_question_shows_the_first_step_alone_until_its_guess(opened: tuple[Pag
 
 
 def test_a_reset_closes_a_question_where_nothing_else_changes(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    widget = show(opened[0], tmp_path, Clipping())
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
     expect(now(widget)).to_have_text(ALONE)
     widget.locator(".d2lrnn-step-title").first.click()
     expect(now(widget)).not_to_have_text(ALONE)
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(ALONE)
     expect(widget.locator(".clip-valley .clip-landed-full")).to_have_count(10)
+    count, title = widget.locator(".clip-count"), widget.locator(".d2lrnn-step-title").first
+    expect(count).to_have_text("after 1 step")  # more would answer the question
+    title.click()
+    widget.locator(".d2lrnn-answers button").first.click()
+    expect(count).to_have_text("after 10 steps")
+    widget.get_by_role("button", name="Reset").click()
+    expect(count).to_have_text("after 1 step")
+    widget.locator(".clip-key").last.click()
+    expect(count).to_have_count(0)
+    widget.get_by_role("button", name="Reset").click()
+    expect(count).to_have_text("after 1 step")
+    put(page, start=0.7)  # each step leads on
+    expect(count).to_have_text("after 10 steps")
 
 
 def test_the_limit_and_the_ball_can_be_dragged(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -300,8 +317,8 @@ def test_the_loss_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path) -
         assert (own > 0) == (start == 0.9)
     expect(picture.locator(".clip-flight.clip-arrow-full")).to_have_count(0)
     put(page, letters=20, start=0.8, clips="false")
-    expect(now(widget)).to_have_text("With no limit, the ball flies to and fro across the valley from step 18 on.")
-    expect(picture.locator(".clip-count")).to_have_text("after 10 steps")
+    why = "In this narrow valley, its steps are too long."
+    expect(now(widget)).to_have_text(f"With no limit, the ball flies to and fro from step 18 on. {why}")
 
 
 def test_the_first_step_is_an_arrow_that_the_limit_cuts(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -356,8 +373,13 @@ def test_the_first_step_is_an_arrow_that_the_limit_cuts(opened: tuple[Page, Reco
         expect(widget.locator(".clip-step-text tspan")).to_have_text(["slope 72", "× 0.01 = 0.72"])  # noqa: RUF001
         places.add(tuple(widget.locator(".clip-step-text").bounding_box().values()))
     assert len(places) == 1, "the limit moves no words of the slope"
+    page.set_viewport_size({"width": 760, "height": 844})
+    put(page, clip=33.5, clips="true")
+    count, goal = (widget.locator(part).bounding_box() for part in (".clip-count", ".clip-goal"))
+    assert count["x"] + count["width"] <= goal["x"] - 8
 
 
+CENTRES = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => (left + right) / 2)"
 BARS = """(all) => all.map((bar) => { const { x, width, height } = bar.getBBox(); return [x + width / 2, height]; })"""
 
 
@@ -386,18 +408,23 @@ def test_the_steps_that_each_limit_needs_are_kept_where_it_has_been_tried(
     expect(tried).to_have_count(1)  # nothing that gives its answer away
     widget.locator(".d2lrnn-answers button").first.click()
     expect(tried).to_have_count(2)
-    before = tried.evaluate_all(BARS)
     move(page, widget, BALL, -0.03)
     expect(widget.get_by_role("slider", name=BALL)).to_have_attribute("aria-valuenow", "1.1")
-    after = tried.evaluate_all(BARS)  # a landing keeps what it has shown
-    assert len(after) > 2 and all(bar in after for bar in before)
+    expect(tried).to_have_count(1)  # bars of several starts are not true together
     widget.get_by_role("button", name="20", exact=True).click()
     expect(tried).to_have_count(1)
-    names = ["steps to the goal (log scale),", "each bar under its first landing"]
-    for width, words in ((760, [" ".join(names)]), (320, names)):
+    names = ["steps to the goal (log scale),", "under each first landing"]
+    span = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+    for width in (760, 320):
         page.set_viewport_size({"width": width, "height": 844})
+        put(page, start=1.05, letters=20, clip=67, clips="true")  # it lands far on the left
+        expect(widget.locator(".clip-bar-full")).to_have_count(1)
+        put(page, start=0, clips="true")
+        expect(widget.locator(".clip-bar-full")).to_have_count(1)
         put(page, clip=67, clips="true")
-        expect(widget.locator(".clip-floor ~ .clip-axis-text")).to_have_text(words)
+        expect(widget.locator(".clip-floor ~ .clip-axis-text")).to_have_text(names)
+        floor, frame = (widget.locator(part).evaluate(span) for part in (".clip-floor", ".clip-valley"))
+        assert floor == pytest.approx(frame, abs=1)  # room for any landing
         above = "(floor) => floor.parentNode.querySelector('.clip-axis-text').getBBox().y - floor.getBBox().y"
         assert widget.locator(".clip-floor").evaluate(above) >= 4
         if width == 760:
@@ -486,7 +513,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     curves = [widget.locator(f".clip-valley .clip-{kind}").get_attribute("d") for kind in ("fewer", "curve")]
     ends = [[float(number) for number in re.findall(r"[-.\d]+", curve)[-2:]] for curve in curves]
     assert ends[1][0] < ends[0][0] - 20 and max(end[1] for end in ends) < 30  # a steeper wall, also out of the picture
-    widget.get_by_role("slider", name="limit θ", exact=True).press("End")
+    words, head = widget.locator(".clip-step-text"), widget.locator(".clip-head.clip-tip-full")
+    limit = widget.get_by_role("slider", name="limit θ", exact=True)
+    for _ in range(8):
+        limit.press("Shift+ArrowRight")
+        said, tip = words.bounding_box(), head.bounding_box()
+        assert said["x"] + said["width"] <= tip["x"] - 4, "by its own arrowhead"
+    limit.press("End")
     expect(now(widget)).to_have_text(Clipping(start=1.05, letters=20, clip=70.0).static_sentence())
     widget.get_by_role("button", name="Reset").click()
     expect(now(widget)).to_have_text(ALONE)
@@ -515,6 +548,46 @@ def test_the_ball_plays_on_the_loss_of_as_many_letters_as_are_chosen(
     expect(ball).to_have_attribute("aria-valuenow", "1.05")
     few.click()
     expect(now(widget)).to_have_text(Clipping(start=1.05).static_sentence())
+
+
+def test_a_ball_that_never_rests_is_drawn_to_and_fro(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    swung, arrow = widget.locator(".clip-swung"), widget.locator(".clip-swing")
+    span = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+    for width in (760, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for letters, start, clip, clips, leaps in (
+            (20, 1.05, 1.5, 1, True),
+            (20, 1.05, 17.5, 1, True),
+            (20, 1.05, 41, 1, True),  # from step 863 on
+            (20, 0.8, 41, 0, True),
+            (20, 1.05, 0.5, 1, False),
+            (20, 1.05, 60, 1, False),
+            (10, 1.13, 60, 1, False),
+        ):
+            put(page, letters=letters, start=start, clip=clip, clips=str(bool(clips)).lower())
+            expect(swung).to_have_count(2 if leaps else 0)
+            expect(arrow).to_have_count(1 if leaps else 0)
+            if leaps:
+                expect(widget.locator(".clip-count")).to_have_count(0)
+                ends, goal = swung.evaluate_all(CENTRES), widget.locator(".clip-goal").evaluate(span)
+                assert min(ends) < goal[0] and goal[1] < max(ends), clip
+                below = "(one) => one.getBoundingClientRect().top"
+                post = "(one) => one.getBoundingClientRect().bottom"
+                assert arrow.evaluate(below) > widget.locator(".clip-goal").evaluate(post)
+
+
+def test_dots_that_lie_on_each_other_have_no_pale_edges(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 844})
+    widget = show(page, tmp_path, Clipping())
+    edges = "(all) => all.map((one) => getComputedStyle(one).stroke === 'none')"
+    dots = widget.locator(".clip-valley .clip-landed-clipped")
+    for clip, many in ((42, [False] + 9 * [True]), (10, [False, False, True])):  # the last two lie at the goal
+        put(page, clip=clip, clips="true")
+        expect(widget.locator(".clip-limit-text")).to_contain_text(f"limit {clip} ")
+        assert dots.evaluate_all(edges) == many
 
 
 def test_the_slope_of_a_step_is_gone_when_the_ball_is_moved(opened: tuple[Page, Record], tmp_path: Path) -> None:

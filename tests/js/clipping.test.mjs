@@ -160,7 +160,8 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
   for (const letters of LETTERS) for (let i = 0; i <= 100 * SPEC.controls.letters.highest[LETTERS.indexOf(letters)]; i += 1) for (const clip of [Infinity, 0.5, 1.5, 5, 10, 25, 60]) {
     const start = i / 100;
     const isAlone = clip === Infinity;
-    const text = told(of(start, isAlone ? 10 : clip, !isAlone, letters), t);
+    const model = of(start, isAlone ? 10 : clip, !isAlone, letters);
+    const [text, leap] = [told(model, t), isAlone ? model.freeLeap : model.keptLeap];
     const place = `${letters} letters, start ${start}, limit ${clip}: ${text}`;
     const [walk, slopes] = [[start], []]; // all the way
     while (walk.length <= PATIENCE) {
@@ -174,6 +175,11 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
     const way = ["is level", "already at", "to and fro", "flies over the valley|throws the ball onto", "slope is small", "only small steps", "past it and back", "reaches the goal in", "the ball needs"]
       .find((words) => new RegExp(words).test(text));
     ways.add(way);
+    assert.equal(leap !== null, way === "to and fro", place);
+    if (leap !== null) {
+      const to = walk.findLastIndex((weight, step) => weight === leap[1] && walk[step - 1] === leap[0]);
+      assert.ok(to > PATIENCE - 100 && to <= PATIENCE && leap.some(isOut) && (leap[0] - 1) * (leap[1] - 1) < 0, place);
+    }
     if (way === "is level" || way === "already at") {
       assert.ok(way === "is level" ? walk.at(-1) === start && start === 0 : !walk.some(isOut), place);
       continue;

@@ -47,6 +47,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const { controls, steps } = SPEC;
   const show = motion({ seconds: 3, signal });
   let touched = false;
+  let opens = true; // until the first question is answered, or the limited ball seen, nothing tells where the other steps lead
   let waits = false; // a question shows the first step alone until it is answered
   const set = (values) => {
     touched = true;
@@ -102,6 +103,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       paint(derive(state())); // also where only what waits is new
     },
     outcome: (i) => {
+      opens &&= i !== 0;
       loss.mark(i !== 1);
       play(i > 0);
       return outcomes[i];
@@ -115,11 +117,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   onReset(() => {
     loss.mark(false);
     loss.forget();
-    waits = false;
+    [waits, opens] = [false, true];
     how.open = false;
     plane.askToDrag();
     paint(derive(state())); // a question closes, even where nothing else changes
     loss.forget(); // what that has drawn of the old state
+    opens = true;
   });
 
   el.append(element(
@@ -154,7 +157,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
     lead.textContent = t("lead", { letters: model.letters });
     letters.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.letters.choices[i] === model.letters)));
-    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits, moves !== null);
+    opens &&= !model.clips;
+    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits, moves !== null, opens);
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
       button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: brief(model.clip) });

@@ -10,6 +10,7 @@ export const FEW = choices[0]; // letters
 const HIGHEST = Object.fromEntries(choices.map((letters, i) => [letters, highests[i]])); // starts for so many letters: a step from higher leads out of the picture
 export const RESTS = 0.005; // such a loss is told as 0.00: the ball is at the goal
 export const PATIENCE = 10_000; // steps after which nobody counts on
+const LAST = 100; // of them
 
 /** One weight multiplies the state, 1 at first, at every letter; in the end it should be 1 again. */
 export const lossAt = (weight, letters) => (weight ** letters - 1) ** 2 / 2;
@@ -38,19 +39,21 @@ export function plateauTo(letters) {
   return from;
 }
 
-/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; and whether the limit cuts any. */
+/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; whether the limit cuts any; and of a ball that does not stay, the widest of its LAST leaps across the goal. */
 export function runFrom(start, letters, limit = Infinity) {
-  let [weight, down, across, leaves, cuts] = [start, null, null, false, false];
+  let [weight, down, across, leaves, cuts, leap] = [start, null, null, false, false, [1, 1]];
   for (let step = 0; step <= PATIENCE; step += 1) {
     if (lossAt(weight, letters) < RESTS) down ??= step;
     else leaves ||= down !== null;
     cuts ||= Math.abs(slopeAt(weight, letters)) > limit;
     const next = after(weight, letters, limit);
     if (weight < 1 && next > 1) across ??= step + 1;
+    if (step >= PATIENCE - LAST && step < PATIENCE && weight < 1 !== next < 1 && Math.abs(next - weight) > Math.abs(leap[1] - leap[0])) leap = [weight, next];
     if (next === weight) break;
     weight = next;
   }
-  return { down: leaves ? null : down, across, cuts };
+  const rests = !leaves && down !== null;
+  return { down: rests ? down : null, across, cuts, leap: rests || across === null ? null : leap };
 }
 
 /** What the ball does: it is at the "goal" from the start; it comes to "rest" there, or goes "past" it first; it is "thrown" over the valley, onto the plateau; in the steps that are drawn it stays on the "wall", or on the "plateau"; or it "swings" across, or does so "late", after them. */
@@ -79,7 +82,7 @@ export function derive(state) {
   return {
     ...state, start, highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts,
     loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)),
-    freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across,
+    freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across, freeLeap: freeRun.leap, keptLeap: keptRun.leap,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,
   };
 }

@@ -202,18 +202,19 @@ const DEPTHS = [0, 10, 24, 40]; // pixels beneath the loss where its ground gets
 const HIGH = { narrow: 260, wide: 340 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
-const STRIPS = { narrow: 48, wide: 74 }; // of the strip under it
-const NAMES = { narrow: 36, wide: 24 }; // of the strip's name
+const STRIPS = { narrow: 48, wide: 60 }; // of the strip under it
+const NAMES = { slim: 66, narrow: 50, wide: 40 }; // of what stands under it; in a slim one the choice of letters takes two lines
+const SLIM = 340; // up to this width
 const BASE = 50; // pixels beneath the valley, for words
-const CHOICE = 92; // pixels of the strip that the choice of letters stands in
 const [SKY, TOP] = [80, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
 const LIFT = 36; // pixels from the first step's arrow up to the limit's handle
 const SEEN = 4; // pixels: a shorter step is a dot alone
 const LINE = 17; // pixels from one line of words to the next
 const LETTER = 0.59; // of the size of bold words, at most, on average
 const FLANK = 0.85; // weights from here on: words stand beneath the valley
-const NAMED = { at: 0.84, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
-const COUNT = 50; // pixels: half as wide as those words
+const NAMED = { at: 0.8, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
+const COUNT = 3.5; // of the size of those words: half as wide as they are
+const TOTAL = 32; // and as the longest count in the strip
 const PLATEAU = 134; // pixels: up to here stands its name
 const CENTS = 100; // of the ball's weight
 
@@ -236,17 +237,19 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
   const goal = svg("path", { class: "clip-goal" });
   const fewer = svg("g"); // letters: their loss beside that of more
+  const swing = svg("g"); // a leap across the goal, of a ball that never rests there
   const marks = svg("g"); // of an answered step: the slope where the ball that is not clipped lands
   let isMarked = false;
   let isAsked = false; // a question hides how many steps it takes
   let isMoving = false; // and so does a motion, until it ends
+  let isOpening = true; // nothing tells yet where the other steps lead
   const strip = svg("g");
   const gate = svg("path", { class: "clip-gate" });
   const [limitText, slopeText] = ["limit", "step"].map((kind) => svg("text", { class: `clip-text clip-${kind}-text` }));
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 11 }), sideways());
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
   const picture = svg("svg", { class: "clip-valley", role: "group" },
-    ...ground, plateau, goal, curve, loss, plateauText, ...ticks, name, strip, fewer, marks, free, kept, gate, limitText, slopeText, limit, ball, counts);
+    ...ground, plateau, goal, curve, loss, plateauText, ...ticks, name, strip, fewer, marks, free, kept, swing, gate, limitText, slopeText, limit, ball, counts);
   const node = element("div", { class: "clip-valley-box" }, picture, lettersChoice);
 
   const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
@@ -331,16 +334,32 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
           d: `M${from.map(number).join(" ")}Q${number((from[0] + to[0]) / 2)} ${number(top)} ${to.map(number).join(" ")}`,
         }));
       }
-      parts.push(svg("circle", { class: `clip-landed-${kind}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
+      const isClose = i > 1 && Math.hypot(to[0] - from[0], to[1] - from[1]) < SEEN; // pale edges would run together
+      parts.push(svg("circle", { class: `clip-landed-${kind}${isClose ? " clip-close" : ""}`, cx: number(to[0]), cy: number(to[1]), r: 5 }));
     }
     if (isNumbered && path[steps] < goalOf(shown.letters)[0]) {
-      const [left, top] = at(steps);
-      const isFree = shown.letters === FEW ? path[steps] < FLANK : left + COUNT < x(NAMED.at) - NAMED.long;
+      const [[left, top], half] = [at(steps), COUNT * fontSize()];
+      const told = isOpening && Math.abs(left - x(path[1])) < 1 ? 1 : steps; // all in one place
+      const isFree = shown.letters === FEW ? path[steps] < FLANK : left + half < x(NAMED.at) - NAMED.long;
       counts.append(svg("text", {
-        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, x(1) - COUNT, isFree ? COUNT : PLATEAU + COUNT)), y: number(isFree ? top + 24 : high - BASE + 21),
-      }, t("after", { steps: t(steps === 1 ? "steps_one" : "steps_many", { count: steps }) })));
+        class: "clip-text clip-count", "text-anchor": "middle", x: number(within(left, x(goalOf(shown.letters)[0]) - (width < WIDE ? 4 : 10) - half, isFree ? half : PLATEAU + half)), y: number(isFree ? top + 24 : high - BASE + 21),
+      }, t("after", { steps: t(told === 1 ? "steps_one" : "steps_many", { count: told }) })));
     }
     return parts;
+  }
+
+  /** Where a leap across the goal starts and ends, and a double arrow between, under the valley. */
+  function toAndFro(kind, leap) {
+    const [middle, half] = [(x(leap[0]) + x(leap[1])) / 2, Math.abs(x(leap[0]) - x(leap[1])) / 2];
+    const [level, reach] = [high - BASE + 18, Math.max(6, half)]; // shorter, it would be no arrow
+    const [from, to, tip] = [middle - reach, middle + reach, Math.min(9, reach)];
+    const head = (at, way) => `M${number(at)} ${level}l${number(way * tip)} ${number(0.6 * tip)}v${number(-1.2 * tip)}z`;
+    return [
+      ...half < reach ? [] : leap.map((weight) => svg("path", { class: `clip-drop clip-drop-${kind}`, d: `M${number(x(weight))} ${number(y(lossAt(weight, shown.letters)))}V${level}` })),
+      svg("path", { class: `clip-swing clip-arrow-${kind}`, d: `M${number(from + tip)} ${level}H${number(to - tip)}` }),
+      svg("path", { class: `clip-tip-${kind}`, d: head(from, 1) + head(to, -1) }),
+      ...leap.map((weight) => svg("circle", { class: `clip-swung clip-arrow-${kind}`, cx: number(x(weight)), cy: number(y(lossAt(weight, shown.letters))), r: 6 })),
+    ];
   }
 
   /** The room that a path takes after its first step. */
@@ -360,7 +379,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     if (clips) taken.push(roomOf(keptPath, 0.2));
     for (const landed of clips ? [path[1], keptPath[1]] : [path[1]]) taken.push({ from: x(landed) - 4, to: x(landed) + 4, top: y(height), bottom: y(lossAt(landed, shown.letters)) });
     taken.push({ from: 0, to: width, top: y(0.5) - 3, bottom: high });
-    if (isMarked) taken.push({ from: x(path[1]) - TANGENT, to: x(path[1]) + TANGENT + 120, top: Math.max(y(height) + 2, y(lossAt(path[1], shown.letters)) - 40), bottom: high });
+    const ground = y(lossAt(path[1], shown.letters));
+    if (isMarked) taken.push({ from: tip + TANGENT, to: tip + TANGENT + 120, top: Math.max(y(height) + 2, ground - 40), bottom: high }, { from: tip - TANGENT, to: tip + TANGENT, top: ground - 5, bottom: high });
     const meets = (a, b) => a.from < b.to && b.from < a.to && a.top < b.bottom && b.top < a.bottom;
     /** At the first of their places where they meet nothing; at the `best` ones rather on more lines than elsewhere on one. */
     const put = (text, words, best, placesOf) => {
@@ -389,8 +409,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     put(slopeText, slope * RATE < 1e-4 ? [t("slope_there", { slope: slopeIn(slope) })] : wordings("slope_is", slopeIn(slope)), 1, (needs, most, lift, isLast) => {
       const inner = isLeft ? Math.max(tip, left) + 20 : x(start) - needs / 2;
       const short = [[(isLeft ? Math.min(tip, left) - 20 : x(start) - 20) - needs, row - lift, "end"], [4, row - lift], [inner, row - lift]];
-      const under = [tip, x(keptPath[1])].map((drop) => [drop + 10, level + 16 + lift]);
-      return [...!isLeft ? [] : [[tip - 10 - needs, level, "end"], ...under], ...short, ...isLast ? [31, 57].map((far) => [within(inner, most, 4), top - far]) : []];
+      const under = [tip + 10, level + 16 + lift];
+      return [...!isLeft ? [] : [[tip - 10 - needs, level, "end"], under], ...short, ...isLast ? [31, 57].map((far) => [within(inner, most, 4), top - far]) : []];
     });
   }
 
@@ -398,7 +418,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   function drawStrip() {
     const { start, letters, clip, clips, free: path, freeDown, keptDown } = shown;
     const landing = (now) => start - RATE * within(slopeAt(start, letters), now);
-    if (tried.of !== letters) tried = { of: letters, last: null, counts: new Map() };
+    const of = `${letters} ${start}`; // bars of several starts are not true together
+    if (tried.of !== of) tried = { of, last: null, counts: new Map() };
     if (clips) {
       const others = holds === "limit" && tried.last !== null ? tried.last : clip; // a fast hand passes over limits
       for (let now = Math.min(clip, others); now <= Math.max(clip, others); now += 1 / HALVES) {
@@ -406,24 +427,22 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       }
       tried.last = clip;
     }
-    const names = [t("steps_strip"), t("steps_where")];
     const floor = high + stripHigh;
     const tall = (down) => 3 + ((stripHigh - 22) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
     const wide = Math.max(2, x(RATE / HALVES) - x(0));
-    const bar = (kind, to, down) => (x(to) < CHOICE ? [] : [
-      svg("path", { class: `clip-bar clip-bar-${kind}`, d: `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z` }),
-    ]);
-    const count = (kind, to, down, side) => (x(to) < CHOICE + (isApart || isOne ? 0 : 30) ? [] : [svg("text", { // close to another, each on its own side
-      class: `clip-text clip-count-${kind}`, "text-anchor": x(to) < CHOICE + 30 ? "start" : isApart || isOne ? "middle" : side < 0 ? "end" : "start", x: number(x(to) + (isApart || isOne ? 0 : 3 * side)), y: number(floor - tall(down) - 4),
-    }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0))]);
-    const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 48;
+    const bar = (kind, to, down) =>
+      svg("path", { class: `clip-bar clip-bar-${kind}`, d: `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z` });
+    const count = (kind, to, down, side) => svg("text", { // close to another, each on its own side
+      class: `clip-text clip-count-${kind}`, "text-anchor": isApart || isOne ? "middle" : side < 0 ? "end" : "start", x: number(isApart || isOne ? Math.max(TOTAL, x(to)) : x(to) + 3 * side), y: number(floor - tall(down) - 4),
+    }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0));
+    const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 2 * TOTAL;
     const isOne = clips && freeDown === keptDown && !isApart;
     strip.replaceChildren(
-      svg("path", { class: "clip-floor", d: `M${number(Math.max(CHOICE, x(0.2)))} ${floor}H${width}` }),
-      ...isAsked || (isMoving && !clips) ? [] : [...bar("full", path[1], freeDown), ...isOne ? [] : count("full", path[1], freeDown, downhill())],
-      ...[...tried.counts].flatMap(([to, down]) => (isMoving && to === landing(clip) ? [] : bar("tried", to, down))),
-      ...clips && !isMoving ? [...bar("clipped", landing(clip), keptDown), ...count("clipped", landing(clip), keptDown, -downhill())] : [],
-      ...(width < WIDE ? names : [names.join(" ")]).map((words, i) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: width, y: floor + 17 + 15 * i }, words)),
+      svg("path", { class: "clip-floor", d: `M0 ${floor}H${width}` }),
+      ...isAsked || (isMoving && !clips) ? [] : [bar("full", path[1], freeDown), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
+      ...[...tried.counts].flatMap(([to, down]) => (isMoving && to === landing(clip) ? [] : [bar("tried", to, down)])),
+      ...clips && !isMoving ? [bar("clipped", landing(clip), keptDown), count("clipped", landing(clip), keptDown, -downhill())] : [],
+      ...[t("steps_strip"), t("steps_where")].map((words, i) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: width, y: floor + 17 + 15 * i }, words)),
     );
   }
 
@@ -440,8 +459,10 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     plateau.setAttribute("d", `${lossLine(letters, plateauTo(letters))}V${high}H0Z`);
     [loss, plateauText].forEach((text) => text.setAttribute("x", width < WIDE ? 6 : 12));
     plateauText.setAttribute("y", high - 29);
-    const [from, to] = goalOf(letters);
-    goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${high - 22}H${number(x(from))}Z`);
+    const leap = clips ? shown.keptLeap : shown.freeLeap;
+    const [isSwinging, [from, to]] = [leap !== null && !isMoving, goalOf(letters)];
+    goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${isSwinging ? y(0) + 9 : high - 22}H${number(x(from))}Z`); // the double arrow stands beneath
+    picture.dataset.swings = String(isSwinging);
     [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
     ticks.forEach((tick, i) => tick.setAttribute("x", number(x(i / 2))));
     loss.textContent = t("loss_axis", { letters: String(letters).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]) });
@@ -451,14 +472,15 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const differ = shown.free.findIndex((weight, i) => weight !== shown.kept[i]);
     const shared = !clips ? 0 : differ < 0 ? STEPS : differ - 1;
     counts.replaceChildren();
-    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && shown.freeEnd !== "swings", shared);
-    const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), shown.keptEnd !== "swings");
+    swing.replaceChildren(...!isSwinging ? [] : toAndFro(clips ? "clipped" : "full", leap));
+    const ofFree = slope === 0 ? [] : trail("full", shown.free, 0.42, Math.min(freeSteps, shown.freeDown ?? STEPS), !clips && leap === null, shared);
+    const ofKept = slope === 0 || !clips ? [] : trail("clipped", shown.kept, 0.2, Math.min(keptSteps, shown.keptDown ?? STEPS), leap === null);
     free.replaceChildren(...ofFree);
     kept.replaceChildren(...ofKept);
 
     fewer.replaceChildren(...letters === FEW ? [] : [
       svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
-      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at)), y: number(y(lossAt(NAMED.at, FEW)) + 18) }, t("letters_many", { letters: FEW })),
+      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at) - 2), y: number(y(lossAt(NAMED.at, FEW)) + 18) }, t("letters_many", { letters: FEW })),
     ]);
     const landed = shown.free[1];
     marks.replaceChildren(...!isMarked ? [] : [
@@ -489,7 +511,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     act: (now) => {
       if (now < 120) return;
       width = now;
-      [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => sizes[width < WIDE ? "narrow" : "wide"]);
+      [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => (width < SLIM && sizes.slim) || sizes[width < WIDE ? "narrow" : "wide"]);
       picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + nameHigh}`);
       picture.setAttribute("height", high + stripHigh + nameHigh);
       paint();
@@ -503,8 +525,8 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     /** Nothing that has been tried may give away a question's answer. */
     forget: () => { tried.of = ""; },
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped; or the first step alone. */
-    draw: (model, freeMany, keptMany, waits, moves) => {
-      [shown, freeSteps, keptSteps, isAsked, isMoving] = [model, waits ? 1 : freeMany, keptMany, waits, moves];
+    draw: (model, freeMany, keptMany, waits, moves, opens) => {
+      [shown, freeSteps, keptSteps, isAsked, isMoving, isOpening] = [model, waits ? 1 : freeMany, keptMany, waits, moves, opens];
       paint();
     },
   };
