@@ -188,7 +188,7 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
     for row in widget.locator(".gates-part").all():
         labels = [" ".join(name.split()) for name in row.locator(".gates-labels > span").all_text_contents()]
         sum_of_all = "number: the sum of all letters"
-        assert labels == ["guess", "text", "keep", "gate", "forget", "left of h, %", sum_of_all]
+        assert labels == ["guess", "text", "keep", "gate", "forget", "left of h", sum_of_all]
     grips = widget.locator(".gates-grip").all_text_contents()
     assert [grips[i] for i in (6, 7, 8, 12)] == [".67", ".48", ".13", ""]
     expect(widget.locator(".d2lrnn-fold[open]")).to_have_count(0)
@@ -257,10 +257,6 @@ def test_the_letter_has_a_gate_of_its_own_which_acts_on_the_old_number(
     opened: tuple[Page, Record], widget: Locator
 ) -> None:
     expect(widget.locator(".is-at > .gates-grip")).to_have_text(".67")
-    acts = widget.locator(".gates-acts").filter(visible=True)
-    expect(acts).to_have_text(["the old"])
-    room = "(e) => e.parentElement.getBoundingClientRect().width - e.getBoundingClientRect().width"
-    assert acts.evaluate(room) >= 0, "clear of the gates beside it"
     drag_gate(opened[0], widget, 6, -0.2)
     gates = [-1.0] * 6 + [0.0]
     says(widget, gates=gates)
@@ -580,7 +576,6 @@ def test_a_text_of_ones_own(widget: Locator) -> None:
     expect(widget.locator(".gates-lines")).to_be_visible()
     expect(widget.locator(".gates-guesses > .gates-tile")).to_be_visible()  # its room
     expect(widget.locator(".gates-head > span").first).to_be_hidden()
-    expect(widget.locator(".gates-acts")).to_be_hidden()  # nothing is old
     lost = widget.locator(".gates-text + .gates-caption")
     expect(lost).to_be_hidden()
     field.fill("tide, 42!")
@@ -625,32 +620,38 @@ STEPS = (
 
 EVIDENCE = {
     "Is keeping better?": (
-        "No fresh start: after a space (ringed) the number is no longer about 1.",
+        "No fresh start: after a space (shaded) the number is no longer about 1.",
         {4: "1.0 → 0.2", 8: "1.0 → 0.4", 12: "0.9 → \u22120.1"},
     ),
     "And forgetting?": (
-        "Inside a word (ringed), only what the last letter adds is left.",
+        "Inside a word (shaded), only what the last letter adds is left.",
         {i: None for i in range(18) if i not in SPACES},
     ),
 }
 
 
 def points_at_its_evidence(widget: Locator, title: str) -> None:
-    """The answer's headline, and rings around the numbers of which it speaks, the only ones that are written."""
-    said, rings = EVIDENCE.get(title, (None, {}))
-    found = "(all) => all.flatMap((e, i) => getComputedStyle(e, '::after').borderTopStyle === 'solid' ? [i] : [])"
-    assert widget.locator(".gates-fader").evaluate_all(found) == list(rings), title
+    """The answer's headline, a shade behind the numbers of which it speaks, and nothing of which it does not."""
+    said, shaded = EVIDENCE.get(title, (None, {}))
+    found = """(all) => all.flatMap((e, i) =>
+      getComputedStyle(e).backgroundColor === "rgba(0, 0, 0, 0)" ? [] : [i])"""
+    assert widget.locator(".gates-cell").evaluate_all(found) == list(shaded), title
     if said is None:
         return
     expect(widget.locator(".d2lrnn-now")).to_have_text(said)
     expect(widget.locator(".gates-strips")).to_have_attribute("aria-label", re.compile(re.escape(said)))
     seen = "(all) => all.flatMap((e, i) => getComputedStyle(e).visibility === 'visible' ? [i] : [])"
     written = widget.locator(".gates-number")
-    assert written.evaluate_all(seen) == list(rings), title
-    assert widget.locator(".gates-share").evaluate_all(seen) == [], "the letter keeps quiet"
-    for i, text in rings.items():
-        if text:
-            expect(written.nth(i)).to_have_text(text)
+    compared = [i for i, text in shaded.items() if text]
+    assert written.evaluate_all(seen) == compared, title
+    for i in compared:
+        expect(written.nth(i)).to_have_text(shaded[i])
+    framed = "(all) => all.flatMap((e, i) => getComputedStyle(e).borderStyle === 'solid' ? [i] : [])"
+    assert widget.locator(".gates-was").evaluate_all(framed) == compared, title
+    told = widget.locator(".gates-band, .gates-share, .gates-labels > :nth-child(4)")
+    assert told.evaluate_all(seen) == [], "the letter keeps quiet"
+    grips = widget.locator(".gates-grip")
+    assert grips.filter(has_text=re.compile(".")).count() == widget.locator(".is-held").count(), "only held gates"
 
 
 def test_a_guess_comes_before_the_answer(widget: Locator) -> None:
@@ -664,7 +665,7 @@ def test_a_guess_comes_before_the_answer(widget: Locator) -> None:
         points_at_its_evidence(widget, title)
         widget.locator(".gates-text-row > .gates-tile").nth(6).click()  # a letter is told of again, the same too
         says(widget, gates=gates)
-        expect(widget.locator(".is-ringed")).to_have_count(0)
+        expect(widget.locator(".is-shaded")).to_have_count(0)
         widget.locator(".d2lrnn-answers .d2lrnn-right").click()
         points_at_its_evidence(widget, title)
         widget.get_by_role("button", name="Reset").click()

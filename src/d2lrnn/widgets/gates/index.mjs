@@ -204,7 +204,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
     const { letters, left, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
-    evidence = SPEC.steps[i].rings ? i : -1;
+    evidence = SPEC.steps[i].shade ? i : -1;
     draw(model); // it may be as it was: then nothing else draws it
     return {
       share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
@@ -244,7 +244,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isShort = letters.length < 2;
     const { key: longestKey, values: longestValues } = isShort ? told : longestSentence(letters, t);
     longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
-    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), rings: isEvident ? step.rings : null });
+    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), shade: isEvident ? step.shade : null });
     units.draw(model, letter);
     pair.draw(model);
     moreUnits.hidden = isShort;

@@ -77,8 +77,7 @@ export function createStrips({ t, signal, onBack }) {
     cells = letters.map(() => element("span", { class: "gates-cell" }, element("i", { class: "gates-was" })));
     grips = letters.map(() => element("i", { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
-    const [article, old] = t("acts").split("|"); // a phone has room for the second
-    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), element("span", { class: "gates-acts" }, element("span", {}, article, " "), old), bands[i], shares[i], cells[i], numbers[i], grips[i]));
+    faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), bands[i], shares[i], cells[i], numbers[i], grips[i]));
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
@@ -100,13 +99,14 @@ export function createStrips({ t, signal, onBack }) {
 
   function draw(model, said) {
     last = [model, said];
-    const { name, now, nameAt, rings } = said;
+    const { name, now, nameAt, shade } = said;
     const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
     const guesses = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${guesses}`);
     write(letters);
+    const isEvidence = shade !== null; // of a step: nothing is told of the letter
     node.classList.toggle("is-empty", letters.length === 0);
-    node.classList.toggle("is-evidence", rings !== null);
+    node.classList.toggle("is-evidence", isEvidence);
     for (const label of lefts) label.textContent = t("row_left", { letter: visibleCharacter(letters[at]) });
     const isOther = (one, other) => Math.abs(one - other) >= 0.05;
     back.style.visibility = legend.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
@@ -120,7 +120,7 @@ export function createStrips({ t, signal, onBack }) {
     });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
-      tile.classList.toggle("is-before", i < at);
+      tile.classList.toggle("is-before", !isEvidence && i < at);
     });
     pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     const fate = fateOf(letters, at);
@@ -135,28 +135,27 @@ export function createStrips({ t, signal, onBack }) {
       bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
-      const isRinged = rings !== null && (letters[i] === " ") === (rings === "spaces");
+      const isShaded = isEvidence && (letters[i] === " ") === (shade === "spaces");
+      const isCompared = isShaded && shade === "spaces";
       const [was, is] = [ownCell[i], cell[i]].map((value) => plain(value, 1));
-      numbers[i].textContent = isRinged && rings === "spaces" ? t("was_now", { was, now: is }) : is;
-      node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
+      numbers[i].textContent = isCompared ? t("was_now", { was, now: is }) : is;
+      node.classList.toggle("is-other", (!isEvidence || isCompared) && isOther(cell[i], ownCell[i]));
       const fader = faders[i];
-      fader.classList.toggle("is-ringed", isRinged);
-      fader.classList.toggle("is-numbered", rings !== null ? isRinged : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
+      fader.classList.toggle("is-shaded", isShaded);
+      fader.classList.toggle("is-numbered", isEvidence ? isCompared : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
       fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
-      fader.classList.toggle("is-at", i === at);
-      fader.classList.toggle("has-old", i === at && i > 0);
-      fader.classList.toggle("is-low", forget[i] < 0.5);
-      const isIdle = i <= at || !isLeft;
+      fader.classList.toggle("is-at", !isEvidence && i === at);
+      const isIdle = isEvidence || i <= at || !isLeft;
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(forget[i], ownForget[i]));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      grips[i].textContent = isIdle && i !== at && !model.held[i] ? "" : brief(forget[i]);
+      grips[i].textContent = isIdle && (isEvidence || i !== at) && !model.held[i] ? "" : brief(forget[i]);
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
