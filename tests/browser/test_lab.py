@@ -87,7 +87,7 @@ MOVES = {
     "Scan": Move(re.compile("^Round"), "End", "step", 7, 2, "2"),
     "SurpriseMap": Move("Your own text", "low tide", "text", "low tide", "high tide", "high tide"),
     "TrainingLab": Move("learning rate", "End", "learning_rate", 5.0, 0.01, "4"),
-    "Truncation": Move("Each letter gets", "End", "factor", 0.95, 0.5, "10"),
+    "Truncation": Move("Each letter passes on", "End", "factor", 0.95, 0.5, "10"),
     "Windows": Move("Batch size", "End", "batch_size", 6, 2, "2"),
 }
 
