@@ -61,7 +61,7 @@ def test_a_guess_reaches_back_to_the_farthest_letter_that_moves_a_tenth_of_it() 
 
 
 def test_attention_finds_a_d_wherever_it_stands() -> None:
-    """A d makes the n likelier at each distance; of the other letters only a z. The text is new, and goes on so."""
+    """A d makes the n likelier at each distance; of the others but z, none does. The text is new, and goes on so."""
     story = d.load_text()
     n = story.vocab.encode("n")[0]
 

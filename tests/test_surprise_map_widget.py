@@ -70,7 +70,7 @@ def test_the_default_text_is_held_out() -> None:
     assert SurpriseMap().text not in text.vocab.decode(text.train_ids)
 
 
-def test_first_letters_surprise_most_in_the_whole_held_out_text_not_in_the_line_of_the_beginning_alone() -> None:
+def test_first_letters_surprise_more_in_the_whole_held_out_text_not_in_the_line_of_the_beginning_alone() -> None:
     text = d.load_text()
     held_out = text.vocab.decode(text.heldout_ids)
     first, other = [], []

@@ -113,11 +113,11 @@ def shows(widget: Locator, python: Gates, whole: float) -> None:
     """The picture is that of Python, the numbers on a scale of `whole` from end to end."""
     written = [f"{value:.1f}".replace("-", "\u2212").replace("\u22120.0", "0.0") for value in numbers(python)]
     expect(widget.locator(".gates-number")).to_have_text(written)
-    assert bars(widget) == pytest.approx([value / whole for value in numbers(python)], abs=0.002)
+    assert bars(widget) == pytest.approx([value / whole for value in numbers(python)], abs=0.001)
     left = [0.0] * python._at + python._left()
     come = [*left[: python._at], 1.0, *left[python._at : -1]]
     for drawn, wanted in zip(zip(*band(widget), strict=True), (come, left), strict=True):
-        assert drawn == pytest.approx(wanted, abs=0.002)
+        assert drawn == pytest.approx(wanted, abs=0.001)
 
 
 def percent(share: float) -> str:
@@ -187,7 +187,7 @@ def test_it_opens_with_the_numbers_of_python(opened: tuple[Page, Record], tmp_pa
     expect(widget.locator(".gates-head > span").first).to_have_text("12 of 17 guessed right, with spaces")
     for row in widget.locator(".gates-part").all():
         labels = [" ".join(name.split()) for name in row.locator(".gates-labels > span").all_text_contents()]
-        sum_of_all = "number: the sum of all letters"
+        sum_of_all = "number: left of all letters"
         assert labels == ["guess", "text", "keep", "gate", "forget", "left of h", sum_of_all]
     grips = widget.locator(".gates-grip").all_text_contents()
     assert [grips[i] for i in (6, 7, 8, 12)] == [".67", ".48", ".13", ""]
@@ -227,7 +227,7 @@ def test_what_is_left_of_the_letter_falls_at_each_gate_and_the_number_stands_und
     for width in (1280, 390):
         resize(page, width)
         expect(legend).to_be_visible()
-        expect(legend).to_have_text("thick frame: changed; thin: as learned")
+        expect(legend).to_have_text("thick frame: set, or another guess; thin: as learned")
     at_right, labels = legend.bounding_box(), widget.locator(".gates-part:first-child .gates-labels > span").all()
     for box in (label.bounding_box() for label in labels):
         is_above = at_right["y"] + at_right["height"] <= box["y"]

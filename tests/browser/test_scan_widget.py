@@ -664,7 +664,7 @@ def test_behind_a_chosen_box_of_the_loop_the_scan_steps_back(widget: Locator) ->
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(4 + 4)  # states of the loop, and the steps
 
 
-def test_with_two_steps_nothing_melts(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_with_two_steps_nothing_joins(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 2)))
     expect(widget.locator(".trick-both")).to_have_count(0)
     expect(now(widget)).to_have_text("So few steps: loop and scan need the same number of rounds.")

@@ -615,7 +615,7 @@ def test_a_cut_at_the_left_edge_is_drawn_there(opened: tuple[Page, Record], tmp_
 
 
 def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    """The lines of the cuts end over memory, which goes on to the guess and beyond."""
+    """The lines of the cuts end over memory."""
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     memory, ends = widget.locator(".trunc-reading").bounding_box(), []
@@ -628,9 +628,9 @@ def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path)
         page.set_viewport_size({"width": width, "height": 900})
         left, letter = grid(widget)
         for reach, seen in zip((6, 2, 1), sweep(page, [{"tau": tau} for tau in (6, 2, 1)], name), strict=True):
-            ((begin, end, is_upright),) = seen
-            assert is_upright or (width, reach) == (320, 1), (width, reach)
-            assert not is_upright or (left + (12 - reach) * letter < begin and end < left + 12 * letter), (width, reach)
+            ((begin, end, is_shown),) = seen
+            assert is_shown or (width, reach) == (320, 1), (width, reach)
+            assert not is_shown or (left + (12 - reach) * letter < begin and end < left + 12 * letter), (width, reach)
 
 
 def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -640,7 +640,7 @@ def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], 
         stops = widget.locator(".trunc-stop")
         for i, tau in ((2, 3), (4, 6), (0, 1), (3, 4)):
             box = stops.nth(i).bounding_box()
-            page.mouse.click(box["x"] + 4, box["y"] + 14)  # a finger is larger than a dot
+            page.mouse.click(box["x"] + 4, box["y"] + 14)  # a finger is larger than a number
             is_of(widget, Truncation(way=way, tau=tau), place)
 
 

@@ -108,7 +108,7 @@ test("a ball on either side: what clipping makes of it, and the sentence tells h
     assert.equal(keptEnd === "thrown", low < plateauTo(FEW), "however soon it comes back");
     assert.equal(keptEnd === "past", low >= plateauTo(FEW) && low < goalOf(FEW)[0]);
     assert.equal(keptEnd === "goal", lossAt(start, FEW) < 0.005);
-    if (keptEnd === "rest") assert.ok(lossAt(kept.at(-1), FEW) < 0.005);
+    assert.equal(keptEnd === "rest", keptEnd !== "goal" && low >= goalOf(FEW)[0] && lossAt(kept.at(-1), FEW) < 0.005);
     if (keptDown !== null && keptDown <= STEPS) kept.forEach((weight, step) => assert.equal(lossAt(weight, FEW) < 0.005, step >= keptDown, "down, it stays"));
     if (keptEnd === "wall") assert.ok(clip < 2 && keptDown <= 27 && cuts, "safe but slow");
     for (const [end, path] of [[keptEnd, kept], [freeEnd, free]]) if (end === "thrown") assert.ok(path[1] < plateauTo(FEW), "by the first step");
@@ -232,7 +232,6 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(long.freeEnd === "thrown" && letters.right === 2 && words.step_3_question.includes(`${FEW} letters`) && long.start < large.state.start && words.step_3_question.includes(`${MANY}?`));
   assert.ok(words.step_3.includes("Twice") && MANY === 2 * FEW);
   assert.deepEqual([short, long].map(({ slope }) => slopeIn(slope)), ["9.8", "84"]);
-  for (let weight = 0.1; weight < 0.85; weight += 0.05) assert.ok(Math.abs(slopeAt(weight, MANY)) < Math.abs(slopeAt(weight, FEW)), "a flatter plateau");
   for (let weight = 1.01; weight < 1.14; weight += 0.01) assert.ok(slopeAt(weight, MANY) > slopeAt(weight, FEW), "a steeper wall");
 });
 

@@ -230,7 +230,7 @@ test("a sum's result is what its box shows, and what a calculator finds", () => 
 test("the parts of the strip keep apart in any width", () => {
   for (const width of [240, 288, 320, 358, 419, 420, 480, 800]) {
     const { state, box, first, next, last } = stripOf(width);
-    assert.ok(state + 8 < first.x && Math.abs(first.x + box - next.x) > 8 && next.x + box + 8 < last, `${width}`);
+    assert.ok(state + 8 < first.x && next.x - first.x - box > 8 && next.x + box + 8 < last, `${width}`);
     assert.ok(last + state <= width && first.x < first.times && first.times < first.plus && first.plus < first.x + box, `${width}`);
   }
 });

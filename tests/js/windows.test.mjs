@@ -140,7 +140,7 @@ test("the averages are those of Python, over the lines that have one before them
       if (carries) assert.equal(firsts[name], averages[name][0], "what is told of lines that read on");
     }
   }
-  for (const { settings, ...python } of [...CASES.jumps, ...CASES.jumps]) {
+  for (const { settings, ...python } of [...CASES.jumps, ...CASES.jumps]) { // twice: the second time from what is kept
     const { firsts } = shown(settings);
     for (const name of ["kept", "empty"]) assert.ok(Math.abs(firsts[name] - python[name]) < 1e-5, JSON.stringify({ settings, firsts }));
   }
@@ -277,7 +277,7 @@ test("the right answers of the steps are right", () => {
   assert.ok(on.tokens[on.epoch[on.k][0] - 1] !== " ", "the new piece begins within a word");
   // the draw shown first is a typical one: near what all jumps give, and no jump that goes on by chance
   assert.equal(jump.seed, DEFAULTS.seed);
-  for (const name of ["kept", "empty"]) assert.ok(Math.abs(averagesOf(jump.lines)[name][0] - jump.firsts[name]) < 0.011);
+  for (const name of ["kept", "empty"]) assert.ok(Math.abs(averagesOf(jump.lines)[name][0] - jump.firsts[name]) < 0.01);
   assert.deepEqual(other.epoch, jump.epoch, "the third step shows the jumps of the second");
   assert.ok(jump.guess.empty[0] > 2 * jump.guess.kept[0]);
   for (let minibatch = 2; minibatch <= 12; minibatch += 1) assert.equal(caseOf(shown({ ...SPEC.steps[1].state, minibatch })).move, "jump");

@@ -110,7 +110,7 @@ function half(k, t, ...extra) {
     } else {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
-      note.textContent = order ? t(turns === 1 ? "round_1" : "round_more", { count: turns }) : is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+      note.textContent = order && count > 0 ? t(turns === 1 ? "round_1" : "round_more", { count: turns }) : is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
     }
   };
   const draw = (model) => {
@@ -165,7 +165,7 @@ function memoryRow() {
   const draw = ({ count, told, order, differs }) => {
     withCells(node, count, cell("att-bead")).forEach((bead, s) => {
       bead.textContent = order ? s + 1 : "";
-      bead.style.setProperty("--att-differs", order ? 0 : Math.min(1, differs[s] ?? 0).toFixed(3));
+      bead.style.setProperty("--att-differs", Math.min(1, differs[s] ?? 0).toFixed(3));
       bead.style.setProperty("--att-after", order ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
     });
   };

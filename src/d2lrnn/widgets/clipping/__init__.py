@@ -88,7 +88,7 @@ def _end(path: list[float], down: int | None, across: int | None, letters: int) 
         return "wall"
     if start < 1 and not (down is not None and down <= _STEPS):
         return "plateau"
-    return "past" if (min(path) < left if start > 1 else max(path) > right) else "rest"
+    return "past" if start > 1 and min(path) < left else "rest"
 
 
 def _brief(value: float) -> str:

@@ -64,7 +64,7 @@ function endOf(path, { down, across }, letters) {
   if (start > 1 && Math.min(...path) < plateauTo(letters)) return "thrown";
   if (path.at(-1) > right) return "wall";
   if (start < 1 && !(down !== null && down <= STEPS)) return "plateau";
-  return start > 1 ? (Math.min(...path) < left ? "past" : "rest") : Math.max(...path) > right ? "past" : "rest";
+  return start > 1 && Math.min(...path) < left ? "past" : "rest"; // from the left, no step is so long
 }
 
 /** Both paths, and how they end; the gradient's length, what clipping makes of it, and by how much that turns it. */

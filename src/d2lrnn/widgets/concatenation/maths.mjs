@@ -58,7 +58,7 @@ export function derive(given) {
   return { ...state, swapped, memory_first, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
 }
 
-/** The same with a number added to every result: it repairs one of them at most. */
+/** The same with a number added to every result. */
 export function withAdded(model, added) {
   const parts = model.parts.map((line) => line.map((part) => ({ ...part, sum: Math.round(100 * (part.sum + added)) / 100 })));
   return { ...model, added, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };

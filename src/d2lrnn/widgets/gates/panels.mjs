@@ -1,4 +1,4 @@
-// The picture of Gates: a text and, for one unit, what is left of a number at each letter, the gates, and the guesses; a dozen units.
+// The picture of Gates: a text and, for one unit, what is left of what a letter adds, the gates, the unit's number, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { breakOf, isHung } from "./maths.mjs";
@@ -130,7 +130,7 @@ export function createStrips({ t, signal, onBack }) {
       const isTold = i === at + 1;
       const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
       const share = i === at ? signed(model.added[at]).replace("0.", ".").replace("1.00", "1.0") : isLeft ? shareText(left[i - at], t) : "";
-      shares[i].replaceChildren(...share.split(/(?=%)/).map((text) => (text === "%" ? element("span", { class: "gates-percent" }, text) : text)));
+      shares[i].textContent = share;
       bands[i].style.setProperty("--come", fixed(i < at ? 0 : left[Math.max(0, i - at - 1)]));
       bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));

@@ -183,7 +183,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       const { work } = counts(numSteps, levels, levels.length).scan;
       const missed = j === SPEC.steps[i].right ? "" : t(`step_${i + 1}_missed_${j + 1}`, { first: levels[0].targets.length, second: levels[1].targets.length });
       return {
-        missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)), last: numSteps, before: numSteps - 1, known: numSteps - 2,
+        missed, ticks: levels.length, work, times: Math.round(work / (numSteps - 1)),
         many: MANY, loop_many: MANY - 1, ticks_many: scanLevels(MANY, "doubling").length,
       };
     },

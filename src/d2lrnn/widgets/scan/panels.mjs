@@ -482,9 +482,8 @@ export function trick({ t, signal }) {
     ride = null;
     if (!isDouble) {
       const y = track;
-      stateAt(h0, from, from < 0 ? -state - 9 : 1, y, "start");
-      if (from < 0) parts.length = 0; // the first state is given
-      else {
+      if (from >= 0) { // the first state is given
+        stateAt(h0, from, 1, y, "start");
         parts.push(to(1 + state + 3, y, first.x - 3), to(first.x + box + 3, y, next.x - 3));
         boxOf(middle, place, first.x, y, box);
         nameAt(middle, place, first.x + box / 2, y - half - 11);

@@ -109,7 +109,7 @@ export function beyond({ before, now, signs }) {
   return before !== null && isMore(before) ? "was" : "";
 }
 
-/** The longest run of low bars in the first row of a text, where a label over the line covers none: { from, length }, from place 0, which has no bar. */
+/** The longest run of bars in the first row of a text that are low before and after training, where a label over the line covers none: { from, length }, from place 0, which has no bar. */
 export function lowRun(text, rates, blind) {
   const [first, ...more] = pieces(text);
   let end = first?.length ?? 0;

@@ -89,7 +89,7 @@ export function mapPanel({ t, signal, onPlace }) {
     if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : below;
   };
   let shown = null;
-  let pointed = null; // the letter under the mouse
+  let pointed = null; // the letter under the mouse, or MEANS
 
   const under = ({ clientX, clientY }) => {
     const found = text.getRootNode().elementFromPoint(clientX, clientY);
@@ -122,12 +122,12 @@ export function mapPanel({ t, signal, onPlace }) {
       detail.replaceChildren(element("p", {}, t("text_short")));
       return;
     }
+    const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
+    letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
     if (pointed === MEANS) {
       detail.replaceChildren(element("p", {}, t("means_why")));
       return;
     }
-    const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
-    letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
     if (place === 0) {
       detail.replaceChildren(element("p", {}, t("detail_given", { character: visibleCharacter(shown.text[0]) })));
       return;

@@ -194,14 +194,13 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     error.style.left = at(chosen + 1); // where the error is thickest
     error.classList.toggle("trunc-tight", reaches[chosen] === 1); // the word may be wider
     // what the way back needs: of a window all, for its later guesses
-    const begin = Math.max(-LEFT_SHOWN, start);
     dots.forEach((dot, i) => {
       dot.classList.toggle("trunc-is-kept", PLACES[i] >= start && PLACES[i] < start + tau);
     });
     node.classList.toggle("trunc-reads", seen.isRead); // of what is kept it says nothing
-    [bracket.style.left, bracket.style.width] = [at(begin), at(start + tau - begin)];
-    bracket.classList.toggle("trunc-open", begin > start);
-    keptBack.style.setProperty("--trunc-middle", at((begin + start + tau) / 2));
+    [bracket.style.left, bracket.style.width] = [at(edge), at(start + tau - edge)];
+    bracket.classList.toggle("trunc-open", edge > start);
+    keptBack.style.setProperty("--trunc-middle", at((edge + start + tau) / 2));
     keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
     const parts = PLACES.map((place) => (place < start || place > chosen ? 0 : partAt(factor, chosen - place)));
     const first = opener ?? PLACES[parts.findIndex((part) => part >= 0.01)]; // less is left out
@@ -238,7 +237,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     });
     scissors.style.left = at(handle);
     grip.lastChild.textContent = tau;
-    stops.forEach((stop, i) => stop.classList.toggle("trunc-at-cut", STOPS[i] === start && start !== handle)); // it is not that number's
+    stops.forEach((stop, i) => stop.classList.toggle("trunc-at-cut", STOPS[i] === start && start !== handle)); // the number there would seem to be this cut's
     name.textContent = t(`rail_${model.way}`);
     follow();
     if (isNew && held === null) send();

@@ -240,7 +240,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       firsts.draw(model, isHidden());
     }
     for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
-    measured.replaceChildren(...["measured", model.lines !== null ? "measured_lines" : "measured_little", "measured_jumps", "measured_cuts"].map((line) => element("p", {}, t(line))));
+    measured.replaceChildren(...["measured", ...(model.lines !== null ? ["measured_lines", "measured_jumps", "measured_cuts"] : ["measured_little"])].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
