@@ -68,7 +68,7 @@ def test_the_steps_are_those_of_gradient_descent_on_a_network_of_one_weight(lett
 
 def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     flies = "the ball flies over the valley onto the plateau and needs"
-    why = "In this narrow valley, its steps are too long."
+    why = "Its steps are too long for a goal 0.01 wide."
     free, kept = Clipping().paths
     assert [len(free) - 1, len(kept) - 1] == [10, 10]
     assert free[1] == pytest.approx(0.41, abs=0.01) and free[-1] - free[1] < 0.001
@@ -76,14 +76,17 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     for widget, said in (
         (Clipping(), "Slope limited to 10: the ball reaches the goal in 3 steps, past it and back."),
         (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball reaches the goal in 25 steps."),
-        (Clipping(clip=13.5), "Slope limited to 13.5: the ball reaches the goal in 1 step."),
+        (Clipping(clip=13.5), "Slope limited to 13.5: the ball reaches the goal in 1 step. Fewer cannot be."),
         (Clipping(clip=18.0), "Slope limited to 18: the ball reaches the goal in 3 steps, past it and back."),
         (Clipping(clip=34.5), "Slope limited to 34.5: the ball reaches the goal in 13 steps, past it and back."),
         (Clipping(clip=35.0), f"Slope limited to 35: {flies} 13 steps."),
         (Clipping(clip=60.0), f"Slope limited to 60: {flies} 208 steps."),
         (Clipping(start=0.8, clip=0.5), "Slope limited to 0.5: the ball needs 38 steps to the goal."),
-        (Clipping(letters=20, clip=0.5), "Slope limited to 0.5: the ball reaches the goal in 10 steps."),
-        (Clipping(letters=20), f"Slope limited to 10: the ball flies to and fro. {why}"),
+        (
+            Clipping(letters=20, clip=0.5),
+            "The ball starts lower. Slope limited to 0.5: the ball reaches the goal in 10 steps.",
+        ),
+        (Clipping(letters=20, start=1.05), f"Slope limited to 10: the ball flies to and fro. {why}"),
         (
             Clipping(letters=20, start=1.03, clip=26.0),
             f"Slope limited to 26: from step 35 on, the ball flies to and fro. {why}",

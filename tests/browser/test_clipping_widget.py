@@ -89,7 +89,7 @@ def move(page: Page, widget: Locator, name: str, by: float) -> None:
     page.mouse.up()
 
 
-ALONE = "No limit: one step throws the ball onto the plateau. It needs 1\u202f554 steps to the goal. Try limit 10."
+ALONE = "One step throws the ball onto the plateau: 1\u202f554 steps to the goal. Try slope limit 10."
 
 
 def test_the_ball_that_is_not_clipped_comes_first_and_the_clipped_one_by_a_press_or_a_drag(
@@ -111,7 +111,7 @@ def test_the_ball_that_is_not_clipped_comes_first_and_the_clipped_one_by_a_press
         expect(flights).to_have_count(1)
         expect(kept).to_have_count(0)
         expect(widget.locator(".clip-count")).to_have_text([f"after {steps}"])
-        expect(widget.locator(".clip-limit-text")).to_have_text("Drag: the limit")
+        expect(widget.locator(".clip-limit-text")).to_have_text("Drag: limit the slope")
         expect(scores).to_have_text(["1\u202f554 steps", "?"])  # told when it is seen
         press()
         expect(kept).not_to_have_count(0)
@@ -317,7 +317,7 @@ def test_the_loss_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path) -
         assert (own > 0) == (start == 0.9)
     expect(picture.locator(".clip-flight.clip-arrow-full")).to_have_count(0)
     put(page, letters=20, start=0.8, clips="false")
-    why = "In this narrow valley, its steps are too long."
+    why = "Its steps are too long for a goal 0.01 wide."
     expect(now(widget)).to_have_text(f"With no limit, the ball flies to and fro from step 18 on. {why}")
 
 
@@ -383,37 +383,44 @@ CENTRES = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, r
 BARS = """(all) => all.map((bar) => { const { x, width, height } = bar.getBBox(); return [x + width / 2, height]; })"""
 
 
-def test_the_steps_that_each_limit_needs_are_kept_where_it_has_been_tried(
+def test_the_steps_that_each_limit_needs_are_seen_once_one_has_been_tried(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
-    tried, best = widget.locator(".clip-bar-tried"), widget.locator(".clip-count-clipped")
+    row, count = widget.locator(".clip-bar-all"), widget.locator(".clip-count-clipped")
     expect(widget.locator(".clip-count-full")).to_have_text("1\u202f554")
-    expect(tried).to_have_count(0)
+    widget.locator(".clip-key").last.click()
+    expect(count).to_have_text("3")
+    expect(row).to_have_count(0)
     move(page, widget, "limit θ", -0.1)
     expect(widget.locator(".clip-limit-text")).to_have_text("limit 20 × 0.01 = 0.2")  # noqa: RUF001
-    expect(tried).to_have_count(21)  # all that the hand passed over
-    expect(best).to_have_text("4")
+    expect(row).to_have_count(1)
+    expect(count).to_have_text("4")
     unit = widget.locator(".clip-valley").bounding_box()["width"] / WIDE
-    bars = sorted(tried.evaluate_all(BARS))
-    assert [bar[0] / unit - 0.06 for bar in bars] == pytest.approx([0.93 + i / 200 for i in range(21)], abs=0.002)
-    lowest = min(bar[1] for bar in bars)
-    ends = [bar[0] / unit - 0.06 for bar in bars if bar[1] < lowest + 0.01]
-    assert [round(end, 3) for end in ends] == [0.99, 0.995, 1.0, 1.005]  # a first step that ends at the goal
-    widget.get_by_role("slider", name="limit θ", exact=True).press("End")
-    expect(tried).to_have_count(22)  # a key passes over nothing
-    expect(best).to_have_text("1\u202f078")
+    bars = re.findall(r"M([\d.]+) [\d.]+v-([\d.]+)h([\d.]+)", row.get_attribute("d"))
+    ends = {(float(x) + float(wide) / 2) / unit - 0.06: float(tall) for x, tall, wide in bars}
+    assert sorted(ends) == pytest.approx([0.43 + i / 200 for i in range(140)], abs=0.002)
+    lowest = sorted(round(end, 3) for end, tall in ends.items() if tall == min(ends.values()))
+    assert lowest == [0.99, 0.995, 1.0, 1.005]  # a first step that ends at the goal
     widget.locator(".d2lrnn-step-title").nth(1).click()
-    expect(tried).to_have_count(1)  # nothing that gives its answer away
+    widget.get_by_role("slider", name="limit θ", exact=True).press("End")
+    expect(count).to_have_text("1\u202f078")
+    expect(row).to_have_count(0)  # nothing that gives its answer away
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(tried).to_have_count(2)
+    expect(row).to_have_count(1)
+    widget.get_by_role("slider", name="limit θ", exact=True).press("End")
+    expect(row).to_have_count(1)
+    expect(count).to_have_text("1\u202f078")
     move(page, widget, BALL, -0.03)
     expect(widget.get_by_role("slider", name=BALL)).to_have_attribute("aria-valuenow", "1.1")
-    expect(tried).to_have_count(1)  # bars of several starts are not true together
+    expect(row).to_have_count(0)  # bars of several starts are not true together
+    widget.get_by_role("slider", name="limit θ", exact=True).press("ArrowLeft")
+    expect(row).to_have_count(1)
     widget.get_by_role("button", name="20", exact=True).click()
-    expect(tried).to_have_count(1)
-    names = ["steps to the goal (log scale),", "under each first landing"]
+    expect(row).to_have_count(0)
+    widget.get_by_role("slider", name="limit θ", exact=True).press("ArrowLeft")
+    expect(row).to_have_count(1)
     span = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
     for width in (760, 320):
         page.set_viewport_size({"width": width, "height": 844})
@@ -422,18 +429,53 @@ def test_the_steps_that_each_limit_needs_are_kept_where_it_has_been_tried(
         put(page, start=0, clips="true")
         expect(widget.locator(".clip-bar-full")).to_have_count(1)
         put(page, clip=67, clips="true")
-        expect(widget.locator(".clip-floor ~ .clip-axis-text")).to_have_text(names)
+        name = widget.locator(".clip-floor ~ .clip-axis-text")
+        expect(name).to_have_text("steps needed, by first landing")
         floor, frame = (widget.locator(part).evaluate(span) for part in (".clip-floor", ".clip-valley"))
         assert floor == pytest.approx(frame, abs=1)  # room for any landing
-        above = "(floor) => floor.parentNode.querySelector('.clip-axis-text').getBBox().y - floor.getBBox().y"
-        assert widget.locator(".clip-floor").evaluate(above) >= 4
+        highest = min(one.bounding_box()["y"] for one in widget.locator(".clip-valley .clip-bar").all())
+        assert name.evaluate("(name) => name.getBoundingClientRect().bottom") < highest
         if width == 760:
             pair = widget.locator(".clip-count-full, .clip-count-clipped")
             expect(pair).to_have_text(["1\u202f554", "632"])  # however close
             left, right = (one.bounding_box() for one in pair.all())
             assert left["x"] + left["width"] <= right["x"]
+    widget.get_by_role("slider", name="limit θ", exact=True).press("ArrowLeft")
+    expect(row).to_have_count(1)
     widget.get_by_role("button", name="Reset").click()
-    expect(tried).to_have_count(0)
+    expect(row).to_have_count(0)
+
+
+def test_small_limits_have_room_under_a_finger(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 390, "height": 844})
+    widget = show(page, tmp_path, Clipping())
+    put(page, start=1.05, letters=20, clip=1.5, clips="true")
+    limit = widget.get_by_role("slider", name="limit θ", exact=True)
+    expect(limit).to_have_attribute("aria-valuenow", "1.5")
+    grip = limit.bounding_box()
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    found = []
+    for far in range(22):
+        page.mouse.move(x + far, y)
+        found.append(limit.get_attribute("aria-valuenow"))
+    page.mouse.up()
+    assert found[0] == "1.5" and found.count("1") >= 6 and found[-4:] == ["0.5"] * 4
+    page.mouse.move(x, y)
+    page.mouse.down()  # what is taken again does not jump
+    expect(limit).to_have_attribute("aria-valuenow", "0.5")
+    page.mouse.up()
+
+
+def test_a_limit_that_needs_one_step_is_told_to_be_the_best(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    for clip, is_best in ((12, False), (12.5, True), (14, True), (14.5, False)):
+        put(page, clip=clip, clips="true")
+        expect(widget.locator(".clip-limit-text")).to_contain_text(f"limit {clip} ")
+        assert ("in 1 step. Fewer cannot be." in now(widget).inner_text()) == is_best
 
 
 def test_too_small_a_limit_is_seen_to_be_slow_and_too_large_a_one_not_to_help(
@@ -488,7 +530,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
             (
                 "Just as fast",
                 "No. It flies over: slope 84, not 9.8. w²⁰ is w¹⁰ squared: above 1 it grows faster, so the wall is "
-                "steeper. The limit is now 0.5: 10 steps.",
+                "steeper.",
             ),
         )
     ):
@@ -499,15 +541,20 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
                 "With 10 letters and no limit, it needs 3 steps."
             )
             expect(widget.get_by_role("slider", name=BALL)).to_have_attribute("aria-valuenow", "1.05")
-            expect(widget.locator(".clip-key").last).to_contain_text("limit 0.5")
+            expect(widget.locator(".clip-key").last).to_have_text("slope limit 0.5 ?")
         expect(widget.locator(".clip-tangent, .clip-fewer")).to_have_count(0)
         widget.get_by_role("button", name=answer, exact=True).click()
         expect(outcome).to_contain_text(told)
         expect(widget.locator(".clip-slope-text")).to_have_text([["slope 0.0033"], [], ["slope < 0.0001"]][i])
         expect(widget.locator(".clip-tangent")).to_have_count([1, 0, 1][i])
         expect(widget.locator(".clip-fewer-text")).to_have_text(["10 letters"] if i == 2 else [])
-        expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count([0, 10, 10][i])
+        expect(widget.locator(".clip-valley .clip-landed-clipped")).to_have_count([0, 10, 0][i])
         expect(widget.locator(".d2lrnn-lead")).to_contain_text(f"Each of {20 if i == 2 else 10} letters")
+    expect(now(widget)).to_have_text(
+        "One step throws the ball onto the plateau: over 10\u202f000 steps to the goal. Try slope limit 0.5."
+    )
+    expect(widget.locator(".clip-score")).to_have_text(["over 10\u202f000 steps", "?"])
+    widget.locator(".clip-key").last.click()  # what would help is the reader's to try
     expect(now(widget)).to_have_text(Clipping(start=1.05, letters=20, clip=0.5).static_sentence())
     expect(widget.locator(".clip-score")).to_have_text(["over 10\u202f000 steps", "10 steps"])
     curves = [widget.locator(f".clip-valley .clip-{kind}").get_attribute("d") for kind in ("fewer", "curve")]
@@ -534,8 +581,13 @@ def test_the_ball_plays_on_the_loss_of_as_many_letters_as_are_chosen(
     few, many = (widget.get_by_role("button", name=name, exact=True) for name in ("10", "20"))
     ball, landed = widget.get_by_role("slider", name=BALL), widget.locator(".clip-valley .clip-landed-clipped")
     expect(few).to_have_attribute("aria-pressed", "true")
+    widget.locator(".clip-key").first.click()
     many.click()
     expect(many).to_have_attribute("aria-pressed", "true")
+    expect(now(widget)).to_have_text(
+        "The ball starts lower, yet one step throws it onto the plateau: over 10\u202f000 steps to the goal."
+    )
+    widget.locator(".clip-key").last.click()
     expect(now(widget)).to_have_text(Clipping(letters=20).static_sentence())
     expect(ball).to_have_attribute("aria-valuenow", "1.05")  # no higher than its steps can be seen
     expect(widget.locator(".clip-valley .clip-text").first).to_have_text("↑ loss ½(w²⁰ − 1)²")  # noqa: RUF001
@@ -655,7 +707,7 @@ WRONG = """() => {
   if (boxes.length < 9) return ['too few words'];
   const computed = '[0-9.]+ \u00d7 0.01 = [0-9.]+';
   const isWhole = (label, words) => new RegExp(`^(${words})$`).test(label.textContent);
-  if (!isWhole(limit, `Drag: the limit|limit (${computed}|[0-9.]+ cuts nothing here)`)) return ['limit'];
+  if (!isWhole(limit, `Drag: limit the slope|limit (${computed}|[0-9.]+ cuts nothing here)`)) return ['limit'];
   const [at, isMoving] = [slope.getBoundingClientRect(), !document.querySelector('.clip-handle-ball')
     .getAttribute('aria-valuetext').endsWith('slope 0')];
   if (isMoving && !isWhole(slope, `slope (< 0.0001|0.00[0-9]+|${computed})`)) return ['slope'];
@@ -723,6 +775,12 @@ def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> 
             assert now(widget).locator("b").evaluate_all("(all) => all.every((b) => b.getClientRects().length === 1)")
             for button in widget.locator(".clip-key").all():  # the longest result, too
                 assert button.evaluate("(e) => e.scrollWidth <= e.clientWidth"), width
+            size = widget.locator(".clip-shows").bounding_box()
+            put(page, start=1.05, letters=20, clip=12.5, clips="true")
+            expect(widget.locator(".clip-key").last).to_have_text("slope limit 12.5 over 10\u202f000 steps")
+            for button in widget.locator(".clip-key").all():
+                assert button.evaluate("(e) => e.scrollWidth <= e.clientWidth"), width
+            assert widget.locator(".clip-shows").bounding_box()["height"] == size["height"]
 
 
 def test_the_handles_are_as_large_as_a_finger(opened: tuple[Page, Record], tmp_path: Path) -> None:

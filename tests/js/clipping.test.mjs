@@ -51,14 +51,17 @@ const of = (start, clip, clips = true, letters = FEW) => derive({ start, letters
 
 test("the ball that is not clipped is told alone until steps are clipped", () => {
   const t = translator("en", SPEC.words);
-  assert.equal(told(of(1.13, 10, false), t), "No limit: one step throws the ball onto the plateau. It needs 1\u202f554 steps to the goal. Try\u00a0limit\u00a010.");
+  assert.equal(told(of(1.13, 10, false), t), "One step throws the ball onto the plateau: 1\u202f554 steps to the goal. Try slope\u00a0limit\u00a010.");
   assert.equal(told(of(1.05, 10, false), t), "With no limit, the ball reaches the goal in 3 steps, past it and back.");
+  const lower = of(1.13, 10, false, MANY); // it would fly out of the picture
+  assert.ok(lower.freeEnd === "thrown" && lower.start === 1.05 && told(lower, t).startsWith("The ball starts lower, yet one step throws it onto the plateau: over"));
+  assert.ok(told(of(1.13, 10, true, MANY), t).startsWith("The ball starts lower. Slope limited to 10:"));
   assert.equal(told(of(1.02, 10, false), t), "With no limit, the ball reaches the goal in 1 step.");
   assert.equal(told(of(0.7, 10, false), t), "Here the slope is small: with no limit, the ball needs 26 steps to the goal.");
   for (const level of [0, 1, 1.005]) assert.equal(told(of(level, 10, false), t), told(of(level, 10), t));
   assert.equal(told(of(1, 70), t), "The ball is already at the goal.");
   for (const [start, clip, isWorthIt] of [[1.08, 10, false], [1.1, 10, true], [1.13, 70, false], [1.13, 40, false], [1.13, 30, true]]) {
-    assert.equal(told(of(start, clip, false), t).includes("Try\u00a0limit"), isWorthIt, `${start} ${clip}`);
+    assert.equal(told(of(start, clip, false), t).includes("Try slope"), isWorthIt, `${start} ${clip}`);
   }
 });
 
@@ -227,7 +230,7 @@ test("the guided steps: what is said to be right is right", () => {
   assert.ok(thrown.keptEnd === "thrown" && thrown.kept[1] < 1 && large.right === 2);
 
   const [short, long] = [letters.before, letters.state].map((state) => derive({ ...of(1, 10), ...state }));
-  assert.deepEqual([short.letters, long.letters, short.start, short.clip, short.clips, long.clips], [FEW, MANY, long.start, long.clip, false, true]);
+  assert.deepEqual([short.letters, long.letters, short.start, short.clip, short.clips, long.clips], [FEW, MANY, long.start, long.clip, false, false]);
   assert.deepEqual([short.freeDown, short.keptDown, long.freeDown, long.keptDown], [3, 9, null, 10]);
   assert.ok(long.freeEnd === "thrown" && letters.right === 2 && words.step_3_question.includes(`${FEW} letters`) && long.start < large.state.start && words.step_3_question.includes(`${MANY}?`));
   assert.ok(words.step_3.includes("Twice") && MANY === 2 * FEW);

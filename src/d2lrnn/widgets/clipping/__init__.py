@@ -191,10 +191,13 @@ class Clipping(Explorable):
         words = Words(self._words)
         end, down, across = how_it_goes(self._first, self.letters, self.clip)
         key = "none" if self._first == 0 else "goal" if down == 0 else end
+        keys = [*["lower"] * (self._first < self.start), key, *["fewest"] * (down == 1)]
+        left, right = _goal(self.letters)
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
         steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))
         late = format_number(across or 0, 0)
-        return words(f"now_{key}", clip=_brief(self.clip), kept=steps, late=late)
+        told = {"clip": _brief(self.clip), "wide": _brief(right - left)}
+        return " ".join(words(f"now_{key}", **told, kept=steps, late=late) for key in keys)
 
     def static_picture(self) -> str:
         """The loss, and the steps of both balls."""

@@ -1,7 +1,7 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, svg } from "../ui.mjs";
-import { brief, derive, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { brief, derive, goalOf, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -9,12 +9,17 @@ const SMALL = 0.002; // of a weight: no step that is seen
 const LONG = 20; // steps: fewer need no other limit
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn, `moves` a step that is still drawn on. */
-function sentence({ slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false, moves = null) {
+function sentence({ letters, isLower, slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false, moves = null) {
   const isHelp = (freeDown ?? Infinity) >= LONG && (keptDown ?? Infinity) < LONG;
-  const alone = isFirst ? ["now_first"] : [`now_free_${freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
+  const alone = isFirst ? ["now_first"] : [`now_free_${isLower ? "lower" : freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
   const isKnown = freeEnd === "goal" ? "now_goal" : slope === 0 ? "now_none" : null;
-  const keys = moves !== null ? [`now_moves_${clips ? "kept" : "free"}`] : isKnown ? [isKnown] : !clips ? alone : [`now_${cuts ? "kept" : "same"}_${keptEnd}`];
-  return [keys, { step: moves, clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t), late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0) }];
+  const kept = [`now_${cuts ? "kept" : "same"}_${keptEnd}`, ...(keptDown === 1 ? ["now_fewest"] : [])];
+  const keys = moves !== null ? [`now_moves_${clips ? "kept" : "free"}`] : isKnown ? [isKnown] : clips ? [...(isLower ? ["now_lower"] : []), ...kept] : alone;
+  const [from, to] = goalOf(letters);
+  return [keys, {
+    step: moves, clip: brief(clip), wide: brief(to - from), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t),
+    late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0),
+  }];
 }
 
 /** A number of steps in words. */
@@ -91,7 +96,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const outcomes = [
     { moved: brief(free.at(-1) - free[1], 4), steep: slopeIn(jump.slope), flat: slopeIn(slopeAt(free[1], jump.letters)) },
     { far: stepsOf(far.keptDown, t) },
-    { long: slopeIn(long.slope), short: slopeIn(short.slope), clip: brief(long.clip), kept: stepsOf(long.keptDown, t) },
+    { long: slopeIn(long.slope), short: slopeIn(short.slope) },
   ];
   // No outcome speaks of the plane.
   const guided = guidedSteps({
@@ -105,7 +110,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     outcome: (i) => {
       opens &&= i !== 0;
       loss.mark(i !== 1);
-      play(i > 0);
+      play(i === 1);
       return outcomes[i];
     },
   });
@@ -121,7 +126,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     how.open = false;
     plane.askToDrag();
     paint(derive(state())); // a question closes, even where nothing else changes
-    loss.forget(); // what that has drawn of the old state
     opens = true;
   });
 
@@ -155,10 +159,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   function paint(model, freeSteps = STEPS, keptSteps = STEPS, moves = null) {
     const [parts, values] = sentence(model, t, waits, moves);
     now.set(...parts.flatMap((part, i) => [i > 0 ? " " : "", ...emphasised(t.raw(part), values)]));
-    lead.textContent = t("lead", { letters: model.letters });
+    lead.textContent = t("lead", { letters: model.letters, rate: RATE });
     letters.forEach((button, i) => button.setAttribute("aria-pressed", String(controls.letters.choices[i] === model.letters)));
     opens &&= !model.clips;
-    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits, moves !== null, opens);
+    loss.draw({ ...model, told: told(model, t) }, freeSteps, keptSteps, waits, moves !== null, opens, guided.isAsking());
     keys.forEach((button, i) => {
       button.setAttribute("aria-pressed", String(model.clips === (i === 1)));
       button.children[1].textContent = i === 0 ? t("key_free") : t("key_kept", { clip: brief(model.clip) });

@@ -80,7 +80,7 @@ export function derive(state) {
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
   return {
-    ...state, start, highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts,
+    ...state, start, highest, isLower: state.start > highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts,
     loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)),
     freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across, freeLeap: freeRun.leap, keptLeap: keptRun.leap,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,

@@ -15,6 +15,9 @@ const holdAt = (clip) => -Math.min(clip + STEM, 59.5); // and inside the picture
 /** Within two ends, and without decimals, or in so many parts of 1. */
 const rounded = (value, max, min, parts = 1) => Math.round(parts * within(value, max, min)) / parts;
 const HALVES = 2; // of the limit
+const FINE = 5; // beneath this limit, the hand goes on past the ball, and the limit shrinks ever more slowly
+const limitAt = (hand) => (hand < FINE ? FINE * Math.exp(hand / FINE - 1) : hand);
+const handOf = (clip) => (clip < FINE ? FINE * (1 + Math.log(clip / FINE)) : clip);
 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
@@ -199,12 +202,11 @@ export function planePanel({ t, range, onChange, signal }) {
 
 const [FROM, TO] = [-0.06, 1.22]; // the weights in the picture
 const DEPTHS = [0, 10, 24, 40]; // pixels beneath the loss where its ground gets darker
-const HIGH = { narrow: 260, wide: 340 }; // of the picture of the loss
+const HIGH = { narrow: 260, wide: 332 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
-const STRIPS = { narrow: 48, wide: 60 }; // of the strip under it
-const NAMES = { slim: 66, narrow: 50, wide: 40 }; // of what stands under it; in a slim one the choice of letters takes two lines
-const SLIM = 340; // up to this width
+const STRIPS = { narrow: 62, wide: 78 }; // of the strip under it
+const BELOW = 40; // of the choice of letters
 const BASE = 50; // pixels beneath the valley, for words
 const [SKY, TOP] = [80, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
 const LIFT = 36; // pixels from the first step's arrow up to the limit's handle
@@ -221,12 +223,12 @@ const CENTS = 100; // of the ball's weight
 /** Why one clips: ten steps down a loss, as they are and clipped. The ball is dragged, and so is the limit: a gate that cuts the arrow of its first step. */
 export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signal }) {
   let width = 0;
-  let [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => sizes.wide); // of the part above the strip, of the strip, and of its name
+  let [high, stripHigh] = [HIGH.wide, STRIPS.wide]; // of the part above the strip, and of the strip
   let shown = null;
   let [freeSteps, keptSteps] = [STEPS, STEPS]; // that are drawn
   let holds = null;
   let grabbed = 0;
-  let tried = { of: "", last: null, counts: new Map() }; // how many steps each limit needs, where it has been tried for this ball
+  let row = { of: "", bars: [] }; // how many steps every limit needs, once one has been tried for this ball
   const curve = svg("path", { class: "clip-curve" });
   const ground = DEPTHS.map(() => svg("path", { class: "clip-ground" }));
   const plateau = svg("path", { class: "clip-plateau" });
@@ -242,6 +244,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   let isMarked = false;
   let isAsked = false; // a question hides how many steps it takes
   let isMoving = false; // and so does a motion, until it ends
+  let isHidden = false; // while a question waits, the row may not answer it
   let isOpening = true; // nothing tells yet where the other steps lead
   const strip = svg("g");
   const gate = svg("path", { class: "clip-gate" });
@@ -268,25 +271,35 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     isMarked = now;
     paint();
   };
+  const landing = (now) => shown.start - RATE * within(slopeAt(shown.start, shown.letters), now);
+  const ballNow = () => `${shown.letters} ${shown.start}`;
   const moveBall = (weight) => {
     mark(false);
     onChange({ start: rounded(weight, shown.highest, rangeStart.min, CENTS) });
   };
-  const moveLimit = (clip) => onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
+  const moveLimit = (clip) => {
+    const { start, letters } = shown;
+    if (row.of !== ballNow()) row = { of: ballNow(), bars: Array.from({ length: (range.max - range.min) * HALVES + 1 }, (_, i) => {
+      const now = range.min + i / HALVES;
+      return [landing(now), runFrom(start, letters, now).down];
+    }) };
+    onChange({ clip: rounded(clip, range.max, range.min, HALVES) });
+  };
   dragOn(picture, {
     start: (at) => {
-      const [left, top] = [at.x * width, at.y * (high + stripHigh + nameHigh)];
+      const [left, top] = [at.x * width, at.y * (high + stripHigh + BELOW)];
       const [knobAt, ballAt] = [gateAt(), { left: x(shown.start), top: y(shown.loss) }];
       const [toLimit, toBall] = [knobAt, ballAt].map((place) => Math.hypot(left - place.left, top - place.top));
       const isUp = top < knobAt.top + LIFT / 2 || top > high; // the limit's half of the sky, or the strip
       holds = (Math.min(toLimit, toBall) < 30 ? toLimit <= toBall : isUp) ? "limit" : "ball";
       const off = (holds === "ball" ? ballAt : knobAt).left - left;
-      grabbed = Math.abs(off) < 26 ? off : 0; // pressed far from it: it comes
+      const ahead = holds === "ball" ? 0 : downhill() * (handOf(shown.clip) - shown.clip) * RATE * (x(1) - x(0)); // of the handle
+      grabbed = Math.abs(off) < 26 ? off + ahead : 0; // pressed far from it: it comes
     },
     move: (at) => {
       const left = at.x * width + grabbed;
       if (holds === "ball") moveBall(weightAt(left));
-      else if (left < width - 16 || gateAt().left < width - 16) moveLimit((downhill() * (weightAt(left) - shown.start)) / RATE);
+      else if (left < width - 16 || gateAt().left < width - 16) moveLimit(limitAt((downhill() * (weightAt(left) - shown.start)) / RATE));
     },
     end: () => { holds = null; },
     signal,
@@ -399,7 +412,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       if (found) taken.push(found);
     };
     const wordings = (kind, digits) => [t(kind, { size: digits }), t("step_is", { rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) })];
-    put(limitText, isIdle ? [t("limit_is", { size: clip }), t("limit_idle")] : clips ? wordings("limit_is", clip) : [t("limit_off")], 0, (needs, most) =>
+    put(limitText, isIdle ? [t("limit_is", { size: clip }), t("limit_idle")] : clips ? wordings("limit_is", clip) : t("limit_off").split(/(?<=:) /), 0, (needs, most) =>
       [[Math.min(most, left - 28 - needs), top, "end"], [left + 28, top], [within(left - needs / 2, most, 4), top - 31]]);
     if (slope === 0) {
       slopeText.replaceChildren();
@@ -414,24 +427,15 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     });
   }
 
-  /** How many steps it takes to the goal, under the place where the first one lands: for no limit, and for every limit that has been tried. */
+  /** How many steps it takes to the goal, under the place where the first one lands: for no limit, for this one, and faintly for all. */
   function drawStrip() {
-    const { start, letters, clip, clips, free: path, freeDown, keptDown } = shown;
-    const landing = (now) => start - RATE * within(slopeAt(start, letters), now);
-    const of = `${letters} ${start}`; // bars of several starts are not true together
-    if (tried.of !== of) tried = { of, last: null, counts: new Map() };
-    if (clips) {
-      const others = holds === "limit" && tried.last !== null ? tried.last : clip; // a fast hand passes over limits
-      for (let now = Math.min(clip, others); now <= Math.max(clip, others); now += 1 / HALVES) {
-        if (now === clip || !tried.counts.has(landing(now))) tried.counts.set(landing(now), now === clip ? keptDown : runFrom(start, letters, now).down);
-      }
-      tried.last = clip;
-    }
+    const { clip, clips, free: path, freeDown, keptDown } = shown;
     const floor = high + stripHigh;
-    const tall = (down) => 3 + ((stripHigh - 22) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
-    const wide = Math.max(2, x(RATE / HALVES) - x(0));
-    const bar = (kind, to, down) =>
-      svg("path", { class: `clip-bar clip-bar-${kind}`, d: `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z` });
+    const tall = (down) => 3 + ((stripHigh - 40) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
+    const wide = Math.max(2, x(RATE / HALVES) - x(0) + 0.5); // no seams between them
+    const bars = (kind, all) => svg("path", {
+      class: `clip-bar clip-bar-${kind}`, d: all.map(([to, down]) => `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z`).join(""),
+    });
     const count = (kind, to, down, side) => svg("text", { // close to another, each on its own side
       class: `clip-text clip-count-${kind}`, "text-anchor": isApart || isOne ? "middle" : side < 0 ? "end" : "start", x: number(isApart || isOne ? Math.max(TOTAL, x(to)) : x(to) + 3 * side), y: number(floor - tall(down) - 4),
     }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0));
@@ -439,10 +443,10 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const isOne = clips && freeDown === keptDown && !isApart;
     strip.replaceChildren(
       svg("path", { class: "clip-floor", d: `M0 ${floor}H${width}` }),
-      ...isAsked || (isMoving && !clips) ? [] : [bar("full", path[1], freeDown), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
-      ...[...tried.counts].flatMap(([to, down]) => (isMoving && to === landing(clip) ? [] : [bar("tried", to, down)])),
-      ...clips && !isMoving ? [bar("clipped", landing(clip), keptDown), count("clipped", landing(clip), keptDown, -downhill())] : [],
-      ...[t("steps_strip"), t("steps_where")].map((words, i) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "end", x: width, y: floor + 17 + 15 * i }, words)),
+      ...row.of === ballNow() && !isMoving && !isHidden ? [bars("all", row.bars)] : [],
+      ...isAsked || (isMoving && !clips) ? [] : [bars("full", [[path[1], freeDown]]), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
+      ...clips && !isMoving ? [bars("clipped", [[landing(clip), keptDown]]), count("clipped", landing(clip), keptDown, -downhill())] : [],
+      svg("text", { class: "clip-text clip-axis-text", x: width < WIDE ? 6 : 12, y: high + 15 }, t("steps_strip")),
     );
   }
 
@@ -511,9 +515,9 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     act: (now) => {
       if (now < 120) return;
       width = now;
-      [high, stripHigh, nameHigh] = [HIGH, STRIPS, NAMES].map((sizes) => (width < SLIM && sizes.slim) || sizes[width < WIDE ? "narrow" : "wide"]);
-      picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + nameHigh}`);
-      picture.setAttribute("height", high + stripHigh + nameHigh);
+      [high, stripHigh] = [HIGH, STRIPS].map((sizes) => sizes[width < WIDE ? "narrow" : "wide"]);
+      picture.setAttribute("viewBox", `0 0 ${width} ${high + stripHigh + BELOW}`);
+      picture.setAttribute("height", high + stripHigh + BELOW);
       paint();
     },
     signal,
@@ -522,11 +526,11 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     node,
     /** Whether an answered step marks, until the ball is moved, the slope where the ball lands. */
     mark,
-    /** Nothing that has been tried may give away a question's answer. */
-    forget: () => { tried.of = ""; },
+    /** The row comes again when a limit is tried. */
+    forget: () => { row.of = ""; },
     /** A model with what the living sentence tells of it, and so many of its steps, not clipped and clipped; or the first step alone. */
-    draw: (model, freeMany, keptMany, waits, moves, opens) => {
-      [shown, freeSteps, keptSteps, isAsked, isMoving, isOpening] = [model, waits ? 1 : freeMany, keptMany, waits, moves, opens];
+    draw: (model, freeMany, keptMany, waits, moves, opens, hides) => {
+      [shown, freeSteps, keptSteps, isAsked, isMoving, isOpening, isHidden] = [model, waits ? 1 : freeMany, keptMany, waits, moves, opens, hides];
       paint();
     },
   };
