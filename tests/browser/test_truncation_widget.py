@@ -77,10 +77,10 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     share, mean = kept_share(python.kept[place]), kept_share(python.kept.mean())
     assert shown["kept"] == [f"{share} teaches"]
     assert f"All 12 guesses: on average {mean} of an error teaches." in shown["more"][0]
-    gets = f"Each letter gets {1 - python.factor:.0%} of what arrives and passes on {python.factor:.0%}"
-    assert shown["fading"] == [f"{gets}. Real errors fade less evenly. Tap another letter."]
+    gets = f"Each letter gets {1 - python.factor:.0%} of it and passes on {python.factor:.0%}"
+    assert shown["fading"] == [f"Height: what is left of the error. {gets}. Tap another letter."]
     assert shown["memory"] == [f"Each letter passes on {python.factor:.0%}"]
-    assert shown["keptBack"] == [f"states kept for the way back: {python.tau}"]
+    assert shown["keptBack"] == [f"states stored for the way back: {python.tau}"]
     begin = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
     assert shown["bracket"] == pytest.approx([max(-3, begin), begin + python.tau], abs=0.1)
     kept = [letter + 0.5 for letter in range(max(-3, begin), begin + python.tau)]
@@ -90,7 +90,8 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     part = python.open_part if place in OPENS else None
     if part is not None:
         first = f"{part:.0%}" if part >= 0.0995 else f"{100 * part:.1f}%" if part > 0 else "0%"
-        assert shown["takes"][3 + OPENS[place]] == f"\u201c(\u201d gets {first}"
+        name = "" if begin < OPENS[place] and part > 0 else "\u201c(\u201d gets "  # it begins the row
+        assert shown["takes"][3 + OPENS[place]] == f"{name}{first}"
     for kind, is_shown in (("heard", part), ("unheard", part == 0)):  # of the guess that needs it
         assert shown[kind] == (["("] if is_shown else [])
     # A row of each guess ends at its letter, and is blue back to its cut.
@@ -298,7 +299,7 @@ def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record
     widget = show(page, tmp_path, Truncation())
     told = (
         ({}, [0, 7, 8, 10, 13, 16, 20]),
-        ({"tau": 12}, [4.2, 5, 7, 8, 10, 13, 16, 20]),
+        ({"tau": 12}, [2, 2, 3, 3, 4.2, 5, 7, 8, 10, 13, 16, 20]),  # the letters left of "(" too
         ({"tau": 12, "factor": 0.5}, [0.4, 1, 2, 3, 6, 13, 25, 50]),  # each is rounded for itself
         ({"factor": 0.95}, [0, 4, 4, 4, 5, 5, 5]),
         ({"way": "losses", "letter": 4}, [7, 8, 10, 13, 16, 20]),  # two before the line
@@ -318,9 +319,10 @@ def test_what_the_letters_take_is_told_on_a_phone_too(opened: tuple[Page, Record
             if settings.get("letter") == 3:
                 texts = ["", *texts]
             else:
-                assert texts[0] == ("gets" if settings.get("letter") in (4, 5) else "\u201c(\u201d gets")
+                is_opener_first = settings.get("letter") not in (4, 5) and settings != {"tau": 12}
+                assert texts[0] == ("\u201c(\u201d gets" if is_opener_first else "gets")
             assert [float(text.rstrip("%")) for text in texts[1:]] == shares
-            assert texts[-1].endswith("%") and all(text.endswith("%") == (width == 760) for text in texts[2:-1])
+            assert texts[-1].endswith("%") and all(text.endswith("%") == (width == 760) for text in texts[2:-1] if text)
             assert all(one[2] <= other[1] for one, other in pairwise(parts)), (width, settings)
             assert settings.get("letter") != 2 or parts[2][1] - parts[1][2] >= 6  # a bold number, and a large one
             assert parts[0][1] >= widget.bounding_box()["x"]
@@ -332,6 +334,9 @@ def test_the_error_is_as_thick_as_what_is_left_of_it(opened: tuple[Page, Record]
     height = "(e) => e.getBBox().height"
     assert widget.locator(".trunc-stream .trunc-kept").evaluate(height) == pytest.approx(1)
     assert widget.locator(".trunc-stream .trunc-cut").evaluate(height) == pytest.approx(0.8**4, abs=1e-3)
+    measure, whole = (widget.locator(part).bounding_box() for part in (".trunc-height", ".trunc-stream"))
+    assert measure["height"] == pytest.approx(0.8**4 * whole["height"], abs=1)  # at the cut it says so
+    assert measure["y"] + measure["height"] / 2 == pytest.approx(whole["y"] + whole["height"] / 2, abs=1)
     lost = widget.locator(".trunc-all .trunc-cut").evaluate_all(f"(all) => all.map({height})")
     assert lost == pytest.approx(0.86 * (1 - Truncation(tau=4).kept), abs=1e-3)
 
@@ -394,13 +399,13 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. It can. A cut every 6 letters leaves “(b)” whole, so “(b)” can teach the weights to keep “(”. "
-                "The same weights read the next “(”. A cut stops teaching, not reading.",
+                "No. A cut stops teaching, not reading: “(” is not erased. Cut every 6 letters, “(b)” stays whole, "
+                "so it can teach the weights to keep “(”. The same weights can close “(at noon)”.",
             ),
             (
                 "still 0%",
                 "No. 4.2%: no cut is between the brackets now, but the error fades on the way. "
-                "The price: 12 states are kept for the way back, not 6.",
+                "The price: 12 states are stored for the way back, not 6.",
             ),
             (
                 "almost nothing",
@@ -425,6 +430,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         assert page.evaluate("() => document.querySelector('.trunc-figure').offsetHeight") == height, "nothing moves"
     expect(widget.locator(".trunc-needed")).to_have_text("“(” gets 0.4%")
     expect(widget.locator(".trunc-sum-kept")).to_have_text("99.98% teaches")
+    expect(widget.locator(".trunc-height")).to_be_hidden()  # too thin to measure
     widget.get_by_role("button", name="Reset").click()
     is_of(widget, Truncation())
 
@@ -452,7 +458,7 @@ def test_what_was_read_goes_on_over_the_cut(opened: tuple[Page, Record], tmp_pat
         assert ends[0] < (middles(scissors(widget))[0] - left) / letter < ends[1]
         letters, top = widget.locator(".trunc-letters").bounding_box(), weights.bounding_box()["y"]
         assert top - 8 < letters["y"] + letters["height"] <= top  # it ends at the bracket
-        share = widget.locator(".trunc-always > b").last.bounding_box()
+        share = widget.locator(".trunc-last > b").bounding_box()
         assert share["x"] + share["width"] < weights.bounding_box()["x"]  # and begins beside the last number
     scissors(widget).press("Home")  # a cut inside the short pair
     for place in (1, LAST):
@@ -477,14 +483,16 @@ def test_no_other_number_stands_over_the_cut_of_the_guess(opened: tuple[Page, Re
         .filter((one) => getComputedStyle(one).visibility === "hidden").map((one) => one.textContent),
       ({BOX})(".trunc-rail").bottom - ({BOX})(".trunc-own").top,
       ({BOX})(".trunc-rail > .trunc-name").bottom - ({BOX})(".trunc-rail").bottom,
+      getComputedStyle(document.querySelector(".trunc-own"), "::before").content.includes("\u2702"),
     ]"""
-    told = (({}, []), ({"letter": 7}, []), ({"letter": 6}, ["12"]), ({"tau": 3, "letter": 8}, ["6"]))
+    told = (({}, []), ({"letter": 7}, []), ({"letter": 6}, ["12"]), ({"tau": 3, "letter": 8}, ["6"]))  # \u2702 instead
     for width in (1000, 390):
         page.set_viewport_size({"width": width, "height": 900})
         for (settings, hidden), seen in zip(told, sweep(page, [settings for settings, _ in told], look), strict=True):
             assert seen[0] == hidden, (width, settings)
             assert hidden == [] or seen[1] <= 0.5, (width, settings)
-        ((*_, edge, name),) = sweep(page, [{"way": "losses", "letter": 3}], look)
+            assert seen[3] == (hidden != []), (width, settings)
+        ((_, edge, name, _),) = sweep(page, [{"way": "losses", "letter": 3}], look)
         assert edge <= 0.5 and name < 0, width  # nor does it cross "go back"
 
 
@@ -555,7 +563,7 @@ def test_an_error_runs_back_to_its_cut(opened: tuple[Page, Record], tmp_path: Pa
       document.querySelector(".trunc-letters").dispatchEvent(key);
       return document.getAnimations().map(({ effect }) => effect.target.className?.baseVal ?? effect.target.className);
     }"""
-    moved = [*5 * [""], "trunc-always", "trunc-asks", "trunc-cut", "trunc-first"]  # error, scissors, the ?, shares
+    moved = [*5 * [""], "trunc-asks", "trunc-cut", "trunc-first", "trunc-last"]  # error, scissors, the ?, shares
     for wish, expected in (("no-preference", moved), ("reduce", [])):
         page.emulate_media(reduced_motion=wish)
         show(page, tmp_path, Truncation())
@@ -644,17 +652,19 @@ def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], 
             is_of(widget, Truncation(way=way, tau=tau), place)
 
 
-def test_letters_before_the_first_guess_show_that_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_letters_before_the_first_guess_choose_none(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Truncation())
     for letter in [*widget.locator(".trunc-before > span").all(), widget.locator(".trunc-letter").first]:
-        guess(widget, LAST).click()
+        expect(letter).to_have_css("cursor", "default")
         box = letter.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        is_of(widget, Truncation(), 0)
+        is_of(widget, Truncation())
+    expect(guess(widget, 0)).to_have_css("cursor", "pointer")
     # and they are tinted where they are reached
     widget.get_by_text("Other cuts").click()
     widget.locator(".trunc-ways").get_by_role("button", name="Always 6 back").click()
+    guess(widget, 6).click()
     guess(widget, 3).click()
     assert sorted(widget.locator(".trunc-reached").all_text_contents()) == sorted("e\u2423(b)\u2423")
 

@@ -113,9 +113,20 @@ test("a closing bracket can teach the opening one where its error gets there", (
 
 test("what is sent back, and what for, is said in twenty words, and an answer in thirty-five", () => {
   const { lead, ...words } = SPEC.words.en;
-  assert.ok(lead.split(" ").length <= 20);
-  assert.match(lead, /error goes back .*Cuts save storage/);
+  assert.ok(lead.split(" ").filter((word) => /^\(?\p{L}/u.test(word)).length <= 20); // ? and ● are marks of the picture
+  assert.match(lead, /guesses .*\{ask\}.* error goes back .*stored states \(●\).*Cuts save storage/);
   for (const [key, text] of Object.entries(words)) if (key.endsWith("_outcome")) assert.ok(text.split(" ").length <= 34, key); // and Right, or No
+});
+
+test("a guided answer's reply reads well after Right and after No: it does not begin with another yes or no", () => {
+  for (const [key, text] of Object.entries(SPEC.words.en)) if (key.endsWith("_outcome")) assert.doesNotMatch(text, /^(Yes|No|It can)/, key);
+});
+
+test("if more is passed on, more arrives, but each letter gets a smaller part of it", () => {
+  const lag = LONG - OPENS[LONG];
+  for (const [some, more] of [[0.5, 0.55], [0.8, 0.85], [0.9, 0.95]]) assert.ok(more ** lag > some ** lag && 1 - more < 1 - some);
+  assert.ok(partAt(0.95, lag) < partAt(0.8, lag) && partAt(0.8, lag) < partAt(0.9, lag)); // so the opening bracket gets most between
+  assert.match(SPEC.words.en.slower, /more arrives .* smaller part/);
 });
 
 test("the price is of the steps back", () => {

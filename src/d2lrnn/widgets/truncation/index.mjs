@@ -52,7 +52,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     "div", { class: "trunc-more" },
     element("div", { class: "trunc-choice" },
       element("div", { class: "d2lrnn-segments trunc-ways", role: "group", "aria-label": t("way") }, ...ways.map(({ node }) => node)), price),
-    memory.node, mean, rows.node, element("p", { class: "trunc-caption" }, t("counted_text")),
+    memory.node, element("p", { class: "trunc-caption" }, t("slower")), mean, rows.node, element("p", { class: "trunc-caption" }, t("counted_text")),
   ));
   guided.node.addEventListener("click", () => paint(derive(state())), { signal }); // the first answer is shown, too
   onReset(() => {
@@ -62,8 +62,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   el.append(element(
     "div", { class: "d2lrnn-shape trunc" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node,
-    element("div", { class: "trunc-figure" }, line.node), fading,
+    element("p", { class: "d2lrnn-lead" }, ...emphasised(t.raw("lead"), { ask: "?" })), now.node,
+    element("div", { class: "trunc-figure" }, line.node, fading),
     guided.node, more, footRow({ t, reset, link, say, signal }),
   ));
 

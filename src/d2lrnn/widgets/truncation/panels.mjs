@@ -22,7 +22,7 @@ const within = (value, most, least = 0) => Math.min(most, Math.max(least, value)
 /** What is left of an error that sets out at the place `from`, between two places farther left, as a band about a level. */
 function band({ factor, from, right, left, level, height }) {
   if (right <= left) return "";
-  const places = Array.from({ length: 2 * (right - left) + 1 }, (_, i) => right - i / 2);
+  const places = Array.from({ length: 8 * (right - left) + 1 }, (_, i) => right - i / 8);
   const half = (place) => (height / 2) * factor ** (from - place);
   const edge = (sign) => places.map((place) => `${place} ${(level + sign * half(place)).toFixed(4)}`);
   return `M${[...edge(-1), ...edge(1).reverse()].join("L")}Z`;
@@ -71,6 +71,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const runs = svg("svg", box(1), kept);
   const stream = element("div", { class: "trunc-stream", "aria-hidden": "true" }, svg("svg", box(1), cut), runs, svg("svg", box(1), chevrons));
   const error = element("span", { class: "trunc-error", "aria-hidden": "true" }, t("error"));
+  const height = element("span", { class: "trunc-height", "aria-hidden": "true" }); // what is left at the cut
   // memory, a state after each letter, which no cut stops; those of the way back are kept
   const dots = PLACES.map(() => element("span"));
   const read = element("span", { class: "trunc-read", hidden: true }, element("span"));
@@ -98,7 +99,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
   const grip = element("span", { class: "trunc-grip", "aria-hidden": "true" }, element("span", {}, "✂\uFE0E"), element("b"));
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
-  const node = element("div", { class: "trunc-line" }, rail, sum, stream, reading, needed, letters, taken, ...lines, error, asks, drag, scissors);
+  const node = element("div", { class: "trunc-line" }, rail, sum, stream, reading, needed, letters, taken, ...lines, height, error, asks, drag, scissors);
 
   let shown = null; // { model, seen }
   let held = null; // the scissors in hand
@@ -133,12 +134,11 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   });
   /** Where the finger is, as a share of the line; less than 0 over the letters before it. */
   const along = (event) => (event.clientX - node.getBoundingClientRect().left) / node.clientWidth;
-  /** The guess there, or the nearest: the one after the letter before it. */
-  const guessAt = (x) => within(Math.floor(x * NUM_LETTERS) - 1, NUM_LETTERS - 1);
-  /** A touch chooses the guess there; on the bracket of the chosen pair it shows again what comes to it. */
+  /** A touch chooses the guess there, if it is one: the first is of the second letter. On the bracket of the chosen pair it shows again what comes to it. */
   const choose = (x) => {
-    if (Math.floor(x * NUM_LETTERS) === OPENS[shown.model.chosen]) send();
-    else onLetter(guessAt(x));
+    const place = Math.floor(x * NUM_LETTERS);
+    if (place === OPENS[shown.model.chosen]) send();
+    else if (place >= 1) onLetter(Math.min(place, NUM_LETTERS) - 1);
   };
   /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
   const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, STOPS[0], STOPS.at(-1));
@@ -203,15 +203,16 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     keptBack.style.setProperty("--trunc-middle", at((edge + start + tau) / 2));
     keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
     const parts = PLACES.map((place) => (place < start || place > chosen ? 0 : partAt(factor, chosen - place)));
-    const first = opener ?? PLACES[parts.findIndex((part) => part >= 0.01)]; // less is left out
+    const isTold = parts.map((part, i) => PLACES[i] === opener || part >= 0.005); // less is 0%, and left out
+    const first = PLACES[isTold.indexOf(true)];
     takes.forEach((take, i) => {
       const place = PLACES[i];
       const isNeeded = place === opener;
       const isFirst = place === first && i > 0; // left of all there is no room for the name
       const number = isNeeded && parts[i] > 0 ? percent(parts[i]).slice(0, -1) : String(Math.round(100 * parts[i]));
-      const name = isFirst ? [element("span", {}, t(isPair ? "opener_gets" : "gets")), " "] : [];
-      take.replaceChildren(...(isNeeded || (place >= first && parts[i] > 0) ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
-      const kinds = { first: isFirst, needed: isNeeded, always: isNeeded || place === chosen, none: isNeeded && parts[i] === 0 };
+      const name = isFirst ? [element("span", {}, t(isNeeded ? "opener_gets" : "gets")), " "] : [];
+      take.replaceChildren(...(isTold[i] ? [...name, element("b", {}, number, element("i", {}, "%"))] : []));
+      const kinds = { first: isFirst, needed: isNeeded, last: place === chosen, none: isNeeded && parts[i] === 0 };
       for (const [kind, isOf] of Object.entries(kinds)) take.classList.toggle(`trunc-${kind}`, isOf);
     });
     read.hidden = !seen.isRead;
@@ -223,17 +224,21 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     const isBeyond = start < FARTHEST; // the cut is not in sight
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
+    const isMarked = start >= 0 && Math.abs(start - handle) > 1; // the handle is at another cut
     sum.style.setProperty("--trunc-at", at(isEdge ? start : Math.max(FARTHEST, start)));
     share.textContent = percentKept(1 - model.kept[chosen]);
     rest.textContent = percent(1 - model.kept[chosen]);
     asks.style.left = at(chosen + 1.5);
     cutSide.hidden = start < 0; // no room for it, and hardly any of it in sight
+    height.hidden = cutSide.hidden || model.kept[chosen] > 0.95; // there it is no more than a line
+    height.style.left = at(start);
+    height.style.setProperty("--trunc-rest", 1 - model.kept[chosen]);
     word.textContent = t(isEdge ? "side_edge" : isBeyond ? "side_beyond" : "side_kept");
     lines.forEach((line, i) => { // windows: a line at each cut in sight; else at that of the chosen guess alone
       const place = i - LEFT_SHOWN;
       line.hidden = !cuts.includes(place);
       line.style.left = at(place);
-      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
+      line.className = `trunc-line-cut${place === start ? ` trunc-own${isMarked ? " trunc-marked" : ""}` : ""}${place === handle ? " trunc-held" : ""}`;
     });
     scissors.style.left = at(handle);
     grip.lastChild.textContent = tau;
@@ -243,7 +248,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     if (isNew && held === null) send();
     if (isReadNow && !prefersReducedMotion()) read.animate([{ clipPath: "inset(-1rem 100% -1rem 0)" }, { clipPath: "inset(-1rem -1rem -1rem 0)" }], { duration: 2 * PACE * NUM_LETTERS });
     drag.style.left = at(handle);
-    drag.hidden = isDragged || handle < 3 || STOPS.some((place) => place < handle && place > handle - 4); // it would cover numbers
+    drag.hidden = isDragged || handle < 3 || [...STOPS, start].some((place) => place < handle && place > handle - 4); // it would cover numbers
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
