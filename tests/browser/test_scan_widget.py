@@ -119,20 +119,17 @@ def test_it_opens_before_the_first_tick_and_says_nothing_of_the_end(widget: Loca
     expect(trick.locator(".trick-through")).to_have_text("+2.7")  # the +3, through ×0.9
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.7"])  # noqa: RUF001
     expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)
-    expect(trick.locator(".trick-factors")).to_have_text("0.9 × 0.9 = 0.81")  # noqa: RUF001
     name_ends = max(box["bottom"] for box in rects(trick, ".trick-name")[:4])
     assert name_ends + 2 <= rects(trick, ".trick-box")[0]["top"], "a name keeps apart from its box"
     names = ["state 3", "state 5", "step 4", "step 5", "steps 4\u2060\u2013\u20605"]
     expect(trick.locator(".trick-name")).to_have_text(names)  # a name once
     expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
-    sums = trick.locator(".trick-sums")  # where there is room, both sums in two lines, else one in the picture
-    factors = trick.locator(".trick-factors")
-    resize(widget, 390, 844)
-    expect(sums).to_be_hidden()
-    expect(factors).to_be_visible()
-    resize(widget, 760, 1000)
-    expect(factors).to_be_hidden()
+    sums = trick.locator(".trick-sums")  # where there is room, both sums in two lines, on a phone in one
     lines = ["×:", "0.9 × 0.9 = 0.81", "+:", "3 × 0.9 \u2212 2 = 0.7"]  # noqa: RUF001
+    resize(widget, 390, 844)
+    expect(sums.locator("span:visible")).to_have_text(lines[1::2])
+    assert len({box["y"] for box in rects(trick, ".trick-sums span:nth-child(even)")}) == 1
+    resize(widget, 760, 1000)
     expect(sums.locator("span")).to_have_text(lines)
     spots = rects(sums, "span")
     assert spots[1]["x"] == spots[3]["x"] and spots[2]["y"] >= spots[0]["bottom"] - 1
@@ -193,7 +190,12 @@ def test_before_the_first_round_a_box_to_come_answers(widget: Locator) -> None:
     says, sample = widget.locator(".trick-says"), widget.locator("text.scan-sample")
     dashed = widget.locator("rect.scan-open.scan-sample").bounding_box()
     at = (dashed["x"] + dashed["width"] / 2, dashed["y"] + dashed["height"] / 2)
+    figure = widget.locator(".scan-figure")
+    empty = rects(widget, "rect.scan-open")[-1]  # of round 3
+    widget.page.mouse.move(empty["x"] + 20, empty["y"] + 10)
+    expect(figure).to_have_css("cursor", "auto")
     widget.page.mouse.move(*at)
+    expect(figure).to_have_css("cursor", "pointer")
     expect(sample).to_have_text("×0.81 +0.7")  # noqa: RUF001
     widget.page.mouse.click(*at)
     widget.page.mouse.move(5, 5)
@@ -245,11 +247,11 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     assert found[:4] == expected[:4] and found[-8:] == expected
     hint = widget.locator(".scan-hint")
     expect(hint).to_have_text(
-        "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8. Tap any box."
+        "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8. Tap any filled box."
     )
     for _ in range(4):
         tick(widget)
-    limit = "An ordinary recurrent network also bends each state (tanh): its steps must wait."
+    limit = "An ordinary network bends each state (tanh), so two steps do not make one: they must wait."
     expect(hint).to_have_text(limit)  # when all is done
     expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
     assert states(widget)[:8] == expected
@@ -304,13 +306,28 @@ def test_run_shows_one_round_goes_on_pauses_and_ends_at_the_end(opened: tuple[Pa
 def test_a_run_rests_where_the_scan_is_done(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.clock.install()
-    widget = show(page, tmp_path, Scan(step=1))
+    widget = show(page, tmp_path, Scan(step=2))
     press(widget, "Go on")
     seen = []
     for _ in range(60):
         page.clock.run_for(100)
         seen.append(slider(widget, "Round").input_value())
-    assert seen.count("3") > 2 * seen.count("2") > 0
+    assert seen.count("3") > 2 * seen.count("4") > 0
+
+
+def test_the_first_run_also_stops_where_boxes_of_two_steps_join(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.clock.install()
+    widget = show(page, tmp_path, Scan())
+    hint = widget.locator(".scan-hint")
+    for rounds, run in ((1, "Run"), (2, "Go on")):
+        press(widget, run)
+        page.clock.run_for(9000)
+        expect(slider(widget, "Round")).to_have_value(str(rounds))
+    expect(hint).to_have_text("Lit up: two boxes join: 2 + 2 steps = 4. Press Go on: these join again.")
+    press(widget, "Go on")
+    page.clock.run_for(9000)
+    expect(slider(widget, "Round")).to_have_value("7")
 
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
@@ -327,6 +344,10 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(now(widget)).to_have_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "How fast?")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
+    top = rects(widget, ".scan-figure")[0]["y"]
+    press(widget, "Price?")
+    assert rects(widget, ".scan-figure")[0]["y"] == top
+    press(widget, "How fast?")
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
         "No. A box covers twice as many steps every round. "
@@ -355,12 +376,17 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(cover).to_be_visible()
     expect(widget.locator(".scan-cover-sign")).to_have_text(["How many", "boxes?"])
     expect(widget.locator(".scan-picture text", has_text=re.compile(r"^round \d"))).to_have_count(0)  # it may be first
+    clock = widget.page.clock
+    clock.install()
+    clock.pause_at(widget.page.evaluate("Date.now() + 1000"))
     for act in (lambda: press(widget, "Run"), lambda: tick(widget)):  # its columns are the answer: no question stays
         act()
+        clock.run_for(200)
         expect(widget.locator(".d2lrnn-step")).to_be_hidden()
         expect(now(widget)).to_have_text("Round 1: the loop fills 1 box, the scan 63 at the same time.")
         expect(widget.locator(".scan-trick")).to_be_visible()
         press(widget, "Price?")
+    clock.resume()
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
@@ -576,7 +602,7 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     expect(ops).to_have_text(["×0.81", "+0.7", "×0.81", "+0.9"])  # noqa: RUF001
     expect(results).to_have_text(["×0.66", "+1.47"])  # noqa: RUF001
     expect(states).to_have_text(["1.72", "?", "1.72", "?"])
-    expect(hint).to_contain_text("Lit up: steps 4\u2060\u2013\u20607 become one box.")
+    expect(hint).to_contain_text("Lit up: two boxes join: 2 + 2 steps = 4.")
     for _ in range(3):
         picture.press("ArrowUp")
     expect(states).to_have_text(["0.8", "≈4.55"])  # a blue box was made from a state and a box
@@ -610,7 +636,9 @@ def test_heads_of_two_sweeps_keep_apart_and_on_a_phone_one_column_holds_the_numb
         step = widget.locator("text.scan-soft", has_text="step").first.bounding_box()
         heads = rects(widget, "text.scan-text")
         line = sorted((box["x"], box["right"]) for box in heads if abs(box["y"] - step["y"]) < 6)
-        assert len(line) > 4 and all(right + 12 < left for (_, right), (left, _) in itertools.pairwise(line)), width
+        (_, step_ends), (state_starts, _) = line[:2]
+        assert step_ends + (6 if width == 390 else 12) < state_starts, width
+        assert len(line) > 4 and all(right + 12 < left for (_, right), (left, _) in itertools.pairwise(line[1:])), width
         is_small = widget.locator("path.scan-dot").count() > 0  # then its boxes hold no numbers
         assert is_small == (width == 390)
         expect(widget.locator(".scan-picture text", has_text=re.compile("^newest"))).to_have_count(int(is_small))
@@ -632,6 +660,7 @@ def test_on_a_phone_every_box_of_eight_steps_keeps_its_number(widget: Locator) -
         texts = widget.locator(".scan-picture text").all_text_contents()
         assert texts[-len(expected) :] == expected, width
         assert sorted(text for text in texts if text in (*heads, "newest column")) == sorted(heads), width
+        assert "step" in texts and "state" in texts
         boxes = rects(widget, "rect.scan-cell")
         assert len(boxes) == 8 + 4 * 8
         for text in rects(widget, "text:is(.scan-state, .scan-part)"):  # in its box
@@ -735,7 +764,7 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
 
 
 def test_a_state_reads_the_same_beside_its_box(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    gates = Scan(**preset_values("gates", 16), method="two-sweep", step=5)
+    gates = Scan(**preset_values("gates", 16), method="two-sweep", step=4)
     trick = show(opened[0], tmp_path, gates).locator(".scan-trick")
     expect(trick.locator(".trick-state")).to_have_text(["3.6", "≈2.10"])  # 2.095
 
@@ -763,7 +792,7 @@ def test_of_many_joins_only_those_of_the_lit_box_are_drawn(widget: Locator) -> N
     for rounds, joins in ((3, 1 + 2 + 4), (6, 63)):  # down to the steps that are joined: at the end the whole tree
         slider(widget, "Round").fill(str(rounds))
         assert drawn_joins(widget, ".scan-kin") == drawn_joins(widget) == joins
-    expect(widget.locator(".scan-hint")).to_contain_text("Lines: what the last box is made of.")
+    expect(widget.locator(".scan-hint")).to_contain_text("Lines: what one box is made of.")
     strong, quiet = (
         float(widget.locator(f"path.scan-take{kind}").first.evaluate("(e) => getComputedStyle(e).strokeOpacity"))
         for kind in (":not(.scan-far)", ".scan-far")
@@ -792,11 +821,9 @@ def test_the_join_shows_itself_when_it_is_seen_and_when_it_is_tapped(
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, Scan())
     still = "(all) => all.every((e) => e.getAttribute('opacity') === '1')"
-    assert trick.locator(".trick-ride, .trick-chip:not(.trick-rider), .trick-result, .trick-factors").evaluate_all(
-        f"(all) => all.length === 5 + 3 + 2 + 1 && ({still})(all.filter((e) => e.hasAttribute('opacity')))"
+    assert trick.locator(".trick-ride, .trick-chip:not(.trick-rider), .trick-result").evaluate_all(
+        f"(all) => all.length === 5 + 3 + 2 && ({still})(all.filter((e) => e.hasAttribute('opacity')))"
     ), "still: the whole way is seen"
-    expect(trick.locator(".trick-factors")).to_have_text("0.9 × 0.9 = 0.81")  # noqa: RUF001
-    expect(trick.locator(".trick-factors")).to_have_css("font-weight", "400")
 
 
 def test_at_no_moment_of_the_join_one_number_lies_over_another(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -820,9 +847,9 @@ def test_at_no_moment_of_the_join_one_number_lies_over_another(opened: tuple[Pag
         for moment in range(22):
             page.clock.run_for(200)
             assert trick.evaluate(overprinted) == [], f"{width}, {moment}"
-            bold.add(tuple(trick.locator("text.trick-rider").all_text_contents()))
-        factors = "0.9 × 0.9 = 0.81"  # noqa: RUF001
-        steps = {("×0.9", "×0.9", factors), ("×0.9",), ("\u22122",), ()}  # noqa: RUF001
+            bold.add(tuple(trick.locator(":is(text, span).trick-rider").all_text_contents()))
+        factors, added = "0.9 × 0.9 = 0.81", "3 × 0.9 \u2212 2 = 0.7"  # noqa: RUF001
+        steps = {("×0.9", "×0.9", factors), ("×0.9", added), ("\u22122", added), ()}  # noqa: RUF001
         assert {tuple(sorted(one, key=len)) for one in bold} == steps, "what is computed now"
 
 

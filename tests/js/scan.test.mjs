@@ -200,6 +200,14 @@ test("a cell in hand is one that is filled, and its sum is the one that made it"
   assert.equal(sums({ a: [1, -0.5, 1, -0.5], x: [-1, 1, 2, 1], place: 4 }), "1 × (−0.5) = −0.5 and 2 × (−0.5) + 1 = 0");
 });
 
+test("of 64 steps no two numbers that are added are the same", () => {
+  for (const step of [1, 2, 3, 4, 5, 6]) {
+    const join = joinOf(explained(at({ ...SPEC.steps[1].state, step })));
+    const [start, own] = [join.first ? join.first[1] : join.states[0], join.next[1]];
+    assert.notEqual(formatValue(start), formatValue(own), `round ${step}`);
+  }
+});
+
 test("a sum's result is what its box shows, and what a calculator finds", () => {
   const number = (text) => Number(text.replaceAll("−", "-").replace(/[()]/g, ""));
   let numSums = 0;
@@ -294,6 +302,9 @@ test("the parts of the newest level's last cell light up by themselves", () => {
   assert.equal(litCell(at(presetValues("fading", 64))), null);
   assert.deepEqual(litCell(at({ step: 1 })), { level: 1, place: 4 }, "two in the middle: the state before them is not known yet");
   assert.deepEqual(litCell(at({ step: 1, method: "two-sweep" })), { level: 1, place: 5 }, "a box that was joined");
+  for (const { numSteps, method, levels } of SCHEDULES) {
+    levels.forEach(({ targets }, i) => assert.ok(targets.includes(litCell(at({ ...presetValues("sum", numSteps), method, step: i + 1 })).place), "no copy"));
+  }
   assert.deepEqual(litCell(at({ ...presetValues("fading", 4), step: 1 })), { level: 1, place: 3 });
   assert.deepEqual(litCell(at({ step: 2 })), { level: 2, place: 7 });
   assert.deepEqual(litCell(at({ step: 3 })), { level: 3, place: 7 });

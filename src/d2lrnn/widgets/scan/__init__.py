@@ -258,7 +258,8 @@ class Scan(Explorable):
         top, row = 58, 26 if numbers else 400 / self.num_steps
         picture = Picture(440, top + row * self.num_steps + 4, words("title"), said)
         picture.add("text", words("loop"), x=144, y=20, font_weight=650, font_size=13, text_anchor="middle")
-        picture.add("text", words("scan_distance"), x=200, y=20, font_weight=650, font_size=13)
+        picture.add("text", words("scan"), x=200, y=20, font_weight=650, font_size=13)
+        picture.add("text", words("scan_distance"), x=240, y=20, font_size=12)
         heads = (("t", 14), (words("column_a"), 48), (words("column_x"), 92), (words("column_h"), 144))
         for text, x in (*heads, (words("column_h"), 412)):
             picture.add("text", text, x=x, y=44, font_size=12, text_anchor="middle")

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl, selectControl } from "../ui.mjs";
 import { METHODS, MIN_STEPS, MAX_STEPS, PRESETS, counts, derive, presetOf, presetValues, repair, formatValue, resized, scanLevels } from "./maths.mjs";
-import { countsTable, explained, figure, hand, joinOf, lanes, madeAt, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
+import { colourKey, countsTable, explained, figure, hand, joinOf, lanes, madeAt, sentence, showsFilled, showsNumbers, stepsInWords, trick } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
@@ -12,8 +12,12 @@ const REST = 2000; // milliseconds that the scan stands complete, before the loo
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
 const intervalFor = (ticks, all) => Math.min(1100, Math.max(140, all / ticks));
 
+/** The first runs stop after rounds 1 and 2, to look at: steps join, then boxes that were joined; the next goes on to the end. */
+const lookedAt = ({ levels }) => Math.min(2, levels.length - 1);
+
 /** The words for the box that is lit up: what it joins, or the state that it holds. */
-function litKey({ first, from, states }) {
+function litKey({ first, from, place, states }) {
+  if (first && place - from > 2) return "hint_boxes";
   if (first) return states[0] === null ? "hint_open" : "hint";
   return from < 0 ? "hint_given" : "hint_state";
 }
@@ -23,8 +27,8 @@ function hintKeyOf(model, join) {
   const isDense = !showsNumbers(model);
   if (model.cell !== null) return model.cell.level > 0 && madeAt(model.levels, model.cell) < model.cell.level ? "hint_copy" : litKey(join);
   if (model.step === 0) return isDense ? "hint_dots" : "hint_start";
-  if (isDense) return "hint_colours";
-  return model.done.scan && model.done.loop ? "why_short" : litKey(join);
+  if (model.done.scan && model.done.loop) return "why_short";
+  return isDense ? "hint_lines" : litKey(join);
 }
 
 /** Ticks that go on by themselves: `run(from, to)` in about `all` milliseconds, the `first` after so many, `stop()`; after a tick that `rests` they wait. */
@@ -56,7 +60,7 @@ function clock({ onTick, onState, rests, signal }) {
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
-  let isStarted = false; // from the first round on there is a slider over the rounds
+  let seen = 0; // rounds, at most; from the first on there is a slider over them
   let isRunning = false;
   let isAnswer = false; // the run shows what was guessed, which its words wait for
   let isPriced = false; // the picture shows the price of the scan
@@ -92,7 +96,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const label = () => {
     const goesOn = !isRunning && shown.step > 0 && !shown.done.loop;
     runButton.textContent = t(isRunning ? "pause" : goesOn ? "go_on" : "run");
-    const waits = goesOn && shown.step === 1 && !shown.done.scan;
+    const waits = goesOn && shown.step <= lookedAt(shown) && shown.method === "doubling"; // there all that joined joins again
     root.classList.toggle("scan-waits", waits);
     root.classList.toggle("scan-plays", isRunning && isAnswer);
     // The boxes of a longer race are too small for a finger.
@@ -108,7 +112,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       leavePrice();
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
-      ticking.run(from, isStarted ? shown.numSteps - 1 : 1, { first: 250 }); // answered at once; the first time one round, to look at
+      ticking.run(from, seen < lookedAt(shown) ? seen + 1 : shown.numSteps - 1, { first: 250 }); // answered at once
     },
   });
   const at = element("b");
@@ -192,7 +196,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(() => {
     ticking.stop();
     editing = false;
-    isStarted = false;
+    seen = 0;
     more.open = false;
   });
   steps.node.addEventListener("click", ({ target }) => target.closest(".d2lrnn-step-title") && steps.opened() < 0 && ticking.stop(), { signal });
@@ -202,7 +206,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), rule.node, picture.node);
-  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, hint, inHand.node));
+  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, colourKey({ t }), hint, inHand.node));
   // An open step is seen together with the headline and the picture, and where there is room also with the join above them.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
@@ -235,14 +239,15 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const draw = (model) => {
     joins.stop();
     shownJoin.stop();
-    const isFirst = !isStarted && !isAnswer && model.step === 1 && shown !== null; // to look at
+    const isFirst = !isAnswer && model.step === seen + 1 && model.step <= lookedAt(model) && shown !== null;
     const isNext = shown !== null && model.level === shown.level + 1 && model.step === shown.step + 1 && model.cell === null;
     shown = model;
     shown.isAsked = steps.isAsking();
     isPriced = steps.opened() === 2 || (isPriced && steps.opened() < 0 && model.done.loop); // also that of another scan
     shown.isPriced = isPriced;
-    isStarted ||= model.step > 0;
-    root.classList.toggle("scan-started", isStarted);
+    seen = Math.max(seen, model.step);
+    root.classList.toggle("scan-started", seen > 0);
+    root.classList.toggle("scan-priced", isPriced);
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
@@ -251,7 +256,6 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
     rule.draw(explained(model));
-    rule.node.hidden = shown.isPriced; // there boxes are counted
     if (isNext && isFirst) shownJoin.run(rule.move);
     else if (isNext && !isAnswer && model.numSteps <= 8) joins.run(rule.move); // a longer race is too fast for it
     const join = joinOf(explained(model));
@@ -260,6 +264,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const filled = model.levels.map(({ targets }) => targets.length);
     told = t(hintKey, {
       steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1, h: formatValue(model.loop[0]),
+      first: join.middle - join.from, next: join.place - join.middle, both: join.place - join.from,
       sum: filled.join(" + "), work: filled.reduce((all, one) => all + one, 0), loop: model.numSteps - 1,
     });
     label();

@@ -32,9 +32,9 @@ export function layoutOf(width, numSteps, numLevels, signs = 13) {
   const wide = width >= 520;
   const numbers = showsNumbers({ numSteps });
   const few = numSteps <= 8;
-  const columns = wide ? { t: 15, loop: 62 } : { t: 7, loop: 42 };
-  const box = !numbers ? 22 : wide ? 56 : 44;
-  const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 15 : 20);
+  const columns = wide ? { t: 15, loop: 62 } : { t: 7, loop: 45 };
+  const box = !numbers ? 22 : wide ? 56 : 42;
+  const left = columns.loop + box / 2 + (wide ? 34 : numbers ? 13 : 17);
   const pair = Math.max(52, Math.min(16, signs) * (wide && few ? LARGE_SIGN : SIGN) + 12);
   const room = (short) => (width - 8 - left - short * numLevels) / (numLevels + 1); // for a cell, with lines so short between
   const mode = !numbers ? "dense" : room(16) >= pair ? "pairs" : few && room(14) >= 40 ? "stacked" : "small";
@@ -69,10 +69,10 @@ export function cellAt(places, { numSteps, level, levels, walked, isAsked }, px,
   return { level: found[0], place };
 }
 
-/** The newest level's box that is explained: the last; up to round 1 two boxes in the middle join, far from any known state. */
+/** The newest level's box that is explained: the last that was joined; up to round 1 two boxes in the middle join, far from any known state. */
 function newest({ level, levels, numSteps }) {
   const middle = level === 0 || (level === 1 && showsNumbers({ numSteps })) ? levels[0].targets.find((s) => s >= 4) : undefined;
-  return { level, place: middle ?? numSteps - 1 };
+  return { level, place: middle ?? (level > 0 ? levels[level - 1].targets.at(-1) : numSteps - 1) };
 }
 
 /** The cell whose parts light up: the one under the mouse, the one in hand, or one of the newest level. */
@@ -155,10 +155,10 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const numbered = doubles ? between >= (places.wide ? 62 : 54) : roomy; // its rounds stand over the columns
   text(t("loop"), columns.loop, 10, "scan-head");
   const inside = (head, i) => Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2); // the figure
-  text(t(numbered || levels.length < 2 || doubles ? "scan" : "scan_distance"), start, 10, "scan-head", { anchor: "start" });
-  if (doubles && !numbered && levels.length > 1) text(t("scan_joined"), Math.max(start + 116, (places.levels[1] + places.levels.at(-1)) / 2), 10, "scan-soft");
-  text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", { anchor: places.wide ? "middle" : "start" });
-  if (places.wide) text(t("column_state"), columns.loop, 31, "scan-soft"); // a narrow figure has room for one of both
+  text(t("scan"), start, 10, "scan-head", { anchor: "start" });
+  if (!numbered && levels.length > 1) text(t(doubles ? "scan_joined" : "scan_distance"), start + 50, 10, "scan-soft", { anchor: "start", room: width - start - 50 }); // what the numbers over the columns mean
+  text(t("column_step"), places.wide ? columns.t : 0, 31, "scan-soft", places.wide ? {} : { anchor: "start", room: 23 });
+  text(t("column_state"), columns.loop, 31, "scan-soft", places.wide ? {} : { room: 29 });
   if (boxes && (roomy || !doubles)) text(t("column_pair"), places.levels[0], 31, "scan-soft");
   else if (doubles) text(numbered ? t("joined_one") : "1", boxes ? places.levels[0] : start, 31, "scan-soft", boxes ? {} : { anchor: "start" });
   if (mode === "small") text(t(places.whole ? "column_now" : "column_now_short"), places.now, 31, "scan-soft", { room: places.nowBox });
@@ -299,6 +299,7 @@ export function figure({ t, signal, onCell }) {
   node.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "mouse") return;
     const cell = under(event);
+    node.classList.toggle("scan-answers", cell !== null); // an empty box doesn't
     hover((event.buttons > 0 ? dragged(latest, pressed, cell) : null) ?? cell); // a drag lights up what it will choose
   }, { signal });
   node.addEventListener("pointerleave", () => hover(null), { signal });
@@ -435,7 +436,7 @@ export function stripOf(width) {
   const boxAt = (x) => ({ x, width: box, times: x + 0.29 * box, plus: x + 0.73 * box });
   const first = boxAt(1 + state + arrow);
   const next = boxAt(first.x + box + arrow);
-  const rows = wide ? { top: 33, track: 68, foot: 104, height: 120, half: 14 } : { top: 31, track: 62, foot: 93, height: 107, half: 13 };
+  const rows = wide ? { top: 33, track: 68, foot: 104, height: 120, half: 14 } : { top: 31, track: 59, foot: 87, height: 101, half: 13 };
   return { wide, state, box, first, next, last: next.x + box + arrow, ...rows };
 }
 
@@ -459,8 +460,8 @@ export function trick({ t, signal }) {
     const { from, middle, place, states: [h0, , h2] } = join;
     const isDouble = join.first !== undefined;
     const sign = places.wide ? 10 : 8.5; // pixels of a character, about
-    const text = (kind, content, x, y, { room = Infinity, anchor = "middle", each = sign } = {}) => {
-      const fit = each * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
+    const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
+      const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
       return svg("text", { class: kind, x: x.toFixed(1), y: y + 5, "text-anchor": anchor, ...fit }, content);
     };
     const frame = (kind, x, y, wide, high = 2 * half) => svg("rect", { class: kind, x: x.toFixed(1), y: y - high / 2, width: wide.toFixed(1), height: high, rx: 5 });
@@ -481,15 +482,15 @@ export function trick({ t, signal }) {
     const nameAt = (start, end, x, y) => parts.push(text("trick-name", stepsInWords(start + 1, end, t), x, y));
     ride = null;
     if (!isDouble) {
-      const y = track;
+      const y = places.height / 2;
       if (from >= 0) { // the first state is given
         stateAt(h0, from, 1, y, "start");
-        parts.push(to(1 + state + 3, y, first.x - 3), to(first.x + box + 3, y, next.x - 3));
-        boxOf(middle, place, first.x, y, box);
-        nameAt(middle, place, first.x + box / 2, y - half - 11);
-        parts.push(...numbersAt(join.next, first, y, "trick-op"));
+        parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
+        boxOf(middle, place, first.x, y, next.x + box - first.x);
+        nameAt(middle, place, (first.x + next.x + box) / 2, y);
+        parts.push(...numbersAt(join.next, { times: first.times, plus: next.plus }, y, "trick-op"));
       }
-      stateAt(h2, place, from < 0 ? 1 : next.x, y, from < 0 ? "start" : "middle");
+      stateAt(h2, place, from < 0 ? 1 : last, y, from < 0 ? "start" : "end");
     } else {
       stateAt(h0, from, 1, top, "start");
       stateAt(h2, place, last, top, "end");
@@ -511,14 +512,12 @@ export function trick({ t, signal }) {
       ];
       const [times1, plus1, times2, plus2] = [...numbersAt(join.first, first, top, "trick-op"), ...numbersAt(join.next, next, top, "trick-op")];
       const [times, plus] = numbersAt(join.both, { times: first.times, plus: next.plus }, foot, "trick-result");
-      const left = first.plus - wing(start) - 5; // of the way that the rider takes
-      const factors = text("trick-factors", sumsOf(join, t)[0], left, track, { room: left - 2, anchor: "end", each: 7.2 });
       const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
       const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
       stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
-      parts.push(...trail, factors, ...stops, times1, plus1, times2, plus2, times, plus, ...riders);
+      parts.push(...trail, ...stops, times1, plus1, times2, plus2, times, plus, ...riders);
       const away = wing(through) + Math.max(wing(start), wing(end)) + 2;
-      ride = { places, away, trail, factors, stops, times1, plus1, times2, plus2, times, plus, riders };
+      ride = { places, away, trail, stops, times1, plus1, times2, plus2, times, plus, riders };
     }
     picture.setAttribute("viewBox", `0 0 ${width} ${places.height}`);
     picture.setAttribute("height", places.height);
@@ -534,7 +533,7 @@ export function trick({ t, signal }) {
   /** Both "×" make one; then the added number rides to the next "×", and from there to the next "+". A share of 1 is the end. */
   const move = (share) => {
     if (ride === null) return;
-    const { places: { first, next, top, track, foot }, away, trail, factors, stops, times1, plus1, times2, plus2, times, plus, riders } = ride;
+    const { places: { first, next, top, track, foot }, away, trail, stops, times1, plus1, times2, plus2, times, plus, riders } = ride;
     const show = (part, opacity) => part.setAttribute("opacity", Number(opacity));
     const isRiding = share > 0.26 && share < 0.97;
     const [drop, go, on, land] = [[0.27, 0.36], [0.36, 0.54], [0.64, 0.78], [0.86, 0.97]].map(([from, to]) => within(share, from, to));
@@ -548,12 +547,11 @@ export function trick({ t, signal }) {
     show(plus1, isRiding ? left(first.plus, top) : 1);
     show(stops[0], share >= 0.97);
     show(stops[1], share > 0.64 && left(next.times, track));
-    show(factors, share >= 0.04);
     show(times, share >= 0.16);
     [0.97, 0.97, 0.6, 0.97, 0.97].forEach((when, i) => show(trail[i], share >= when));
     [stops[2], plus].forEach((part) => show(part, share >= 0.97));
     const [isFactor, isTimes, isPlus] = [[0.04, 0.26], [0.54, 0.64], [0.78, 0.86]].map(([from, to]) => share >= from && share < to); // what is computed now
-    [[times1, isFactor], [times2, isFactor || isTimes], [plus2, isPlus], [factors, isFactor], [sums[0].text, isFactor], [sums[1].text, isTimes || isPlus]].forEach(([part, is]) => part.classList.toggle("trick-rider", is));
+    [[times1, isFactor], [times2, isFactor || isTimes], [plus2, isPlus], [sums[0].text, isFactor], [sums[1].text, isTimes || isPlus]].forEach(([part, is]) => part.classList.toggle("trick-rider", is));
   };
 
   const draw = (model) => {
@@ -573,6 +571,9 @@ export function trick({ t, signal }) {
   };
   return { node, draw, move };
 }
+
+/** What the colours of the boxes mean. */
+export const colourKey = ({ t }) => element("p", { class: "scan-key" }, ...["known", "joined", "copied"].map((name) => element("span", { class: `scan-key-${name}` }, t(`key_${name}`))));
 
 /** The two numbers of a time step, for its box in hand; hidden while there is none. */
 export function hand({ t, signal, controls, onNumber }) {
