@@ -117,15 +117,17 @@ def averages(python: Windows) -> str:
     memory, now = ("kept", kept) if python.memory == "kept" else ("emptied", empty)
     if python.carries_state:
         return f"Memory {memory}: framed letters have an average chance of {now}."
-    return f"All jumps, memory {memory}: an average chance of {now}."
+    return f"All possible jumps, memory {memory}: an average chance of {now}."
 
 
 def check_firsts(widget: Locator, python: Windows, *, hidden: bool = False) -> None:
     """The two bars of the average: as long as they say, on tracks of one length; of what is hidden none."""
-    title = "Framed letters, on average" if python.carries_state else "First to guess, all jumps"
+    title = "Framed letters, on average" if python.carries_state else "All possible jumps"
     expect(widget.locator(".win-firsts-title")).to_have_text(title)
     framed = per_cent(python.average_guesses[0][python.memory == "empty"])  # of those in sight
-    expect(widget.locator(".win-these")).to_have_text("" if python.carries_state else f"Framed here: {framed}")
+    expect(widget.locator(".win-these")).to_have_text(
+        "" if python.carries_state else f"These {python.num_minibatches - 1} jumps: {framed}"
+    )
     found = widget.locator(".win-first").evaluate_all(
         """(all) => all.map((e) => ["", "-bar", "-track"].map((x) => e.querySelector(`.win-chance${x}`)))
           .map(([value, bar, track]) => [value.textContent, parseFloat(bar.style.width), track.getBoundingClientRect()])
@@ -183,8 +185,8 @@ def check_lines(widget: Locator, python: Windows, *, hidden: bool = False) -> No
     expect(widget.locator(".win-state")).to_have_text(python._state_words(Words("windows"), 0))
 
 
-def check_cuts(widget: Locator, cut: int, seen: set[int], *, jumps: bool = False) -> None:
-    """The c of "clock": its line begins at this cut, or (`jumps`) at each in turn; those seen before stay, paler."""
+def check_cuts(widget: Locator, cut: int, *, asked: bool = False, jumps: bool = False) -> None:
+    """The c of "clock": its line begins at this cut, or (`jumps`) at each in turn; what is `asked` is not shown."""
     found, letters, (at, tint, p, mark) = widget.locator(".win-met-page").evaluate(
         """(e) => { const all = (x) => [...e.querySelectorAll(x)], one = (x) => e.querySelector(x);
           const number = (x, name) => +x.style.getPropertyValue(name);
@@ -200,7 +202,7 @@ def check_cuts(widget: Locator, cut: int, seen: set[int], *, jumps: bool = False
     for i, (is_lit, height, value) in enumerate(found, start=1):
         assert is_lit == (jumps or i == cut)
         p_here = chances[i - 1]
-        is_shown = is_lit or i in seen
+        is_shown = is_lit or not asked
         assert height == pytest.approx(100 * p_here if is_shown else 0, abs=0.01), i
         assert value == (per_cent(p_here)[:-1] if is_shown else "")
     told = sum(chances) / 11 if jumps else chances[cut - 1]
@@ -217,6 +219,20 @@ def check_cuts(widget: Locator, cut: int, seen: set[int], *, jumps: bool = False
     else:  # only one cut is that of reading on
         now = f"Read on: each time, {now}" if cut == 11 else f"Your cut: {now}"
     expect(widget.locator(".d2lrnn-now")).to_have_text(now)
+    expect(widget.locator(".d2lrnn-lead")).to_have_text(
+        "Here, every line starts with an empty memory. How well is the framed c guessed? ", use_inner_text=True
+    )
+    bar = float(
+        widget.locator(".win-met .win-framed").evaluate("(e) => parseFloat(getComputedStyle(e, '::after').height)")
+    )
+    assert (bar > 0.9) == (told < 1 / 3), "with a tint it has a bar, as in the lines"
+    expect(widget.locator(".win-ways")).to_be_visible(visible=not asked)
+    if not asked:
+        expect(widget.locator(".win-way > b")).to_have_text(["11%", "31%", "38%"])
+        widths = widget.locator(".win-way .win-chance-bar").evaluate_all(
+            "(all) => all.map((e) => parseFloat(e.style.width))"
+        )
+        assert widths == pytest.approx([11, 31, 38], abs=0.5)
     said = "every beginning in turn: on average, c has" if jumps else f"the line begins with {first}, and c has"
     assert widget.locator(".win-met-page").get_attribute("aria-valuetext").startswith(said)
     order = "Jump" if jumps else "Read on" if cut == 11 else None
@@ -361,7 +377,7 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
     again = widget.get_by_role("button", name="Jump anew")
     again.click()
     check_lines(widget, Windows(sampling="random", memory="kept", seed=Windows().seed + 1))
-    expect(now).to_have_text("All jumps, memory kept: an average chance of 13%.")  # of all
+    expect(now).to_have_text("All possible jumps, memory kept: an average chance of 13%.")  # of all
     framed = {Windows(sampling="random", seed=Windows().seed + i).average_guesses[0][0] for i in (0, 1)}
     assert len({*map(per_cent, framed)}) == 2, "so a press is seen to do something"
     widget.get_by_role("button", name="Read on", exact=True).click()
@@ -694,9 +710,8 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         f"{began} Where the text goes on, keep it.",
         "The memory is of another place and misleads: 13%, not 17%. After a jump, empty the memory.",
         f"Reading on, c is always second: only o is seen, 1%. Jumps mostly show more letters: {per_cent(average)}."
-        " All letters framed in step 1: 11% and 31%. Best: read on, keep the memory: 38%.",
+        " The same for all eleven framed letters of step 1. But best is to read on and keep the memory: 38%.",
     ]
-    every = set(range(1, 12))
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 1), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         expect(outcome).to_be_hidden()
@@ -705,11 +720,11 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
             expect(now).to_have_text(averages(asked[step]))
             check_firsts(widget, asked[step], hidden=True)
         else:  # and of the other beginnings nothing is seen
-            check_cuts(widget, 11, set())
+            check_cuts(widget, 11, asked=True)
         empty = per_cent(asked[step].first_guess[1])
         kept = "" if is_open else per_cent(asked[step].first_guess[0])
         assert [row[-1] for row in guesses(widget)] == [kept, empty], "what is asked is not shown"
-        assert per_cent(shown[step].first_guess[0]) not in region.text_content() or not is_open
+        assert f" {per_cent(shown[step].first_guess[0])}" not in region.text_content() or not is_open
         widget.locator(".d2lrnn-answers button").nth(right).click()
         expect(outcome).to_contain_text(f"Right. {expected_outcome}")
         if step < 2:
@@ -719,9 +734,9 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
         parts = [".win-block", ".win-firsts", ".win-guesses", ".win-memories", ".win-xy"]
         for part, is_there in ((".win-met", not is_open), *((part, is_open) for part in parts)):
             expect(widget.locator(part)).to_be_visible(visible=is_there)
-    check_cuts(widget, 11, every, jumps=True)
+    check_cuts(widget, 11, jumps=True)
     widget.get_by_role("button", name="Read on", exact=True).click()
-    check_cuts(widget, 11, every)
+    check_cuts(widget, 11)
     assert not outcome.text_content().startswith("Your earlier"), "it holds for both"
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".win-met")).to_be_hidden()
@@ -764,21 +779,20 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     expect(slider).to_have_attribute("aria-disabled", "true")
     expect(orders["Jump"]).to_be_disabled()
     expect(widget.locator(".win-met-head > span").last).to_be_hidden()
-    check_cuts(widget, 11, set())
+    check_cuts(widget, 11, asked=True)
     widget.locator(".d2lrnn-answers button").first.click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reading on, c is always second:")
-    seen = every = set(range(1, 12))
-    check_cuts(widget, 11, every, jumps=True)
+    check_cuts(widget, 11, jumps=True)
     drag(page, widget.locator(".win-cut"), (-2.4 * letter, 3))  # as far as the hand; it is one cut then, no more all
-    check_cuts(widget, 9, seen)
+    check_cuts(widget, 9)
     expect(slider).to_have_attribute("aria-disabled", "false")
     drag(page, widget.locator(".win-cut"), (-2 * letter, 3 * letter))  # a hand that moves upwards or down scrolls
-    check_cuts(widget, 9, seen)
+    check_cuts(widget, 9)
     widget.locator(".win-met-track").nth(2).click()
-    check_cuts(widget, 3, seen)
+    check_cuts(widget, 3)
     for key, cut in {"ArrowRight": 4, "End": 11, "ArrowUp": 11, "ArrowLeft": 10, "ArrowDown": 9, "Home": 1}.items():
         slider.press(key)
-        check_cuts(widget, cut, seen)
+        check_cuts(widget, cut)
     assert slider.get_attribute("aria-valuetext") == "the line begins with h, and c has a chance of 51%"
     region, now = widget.get_by_role("status"), widget.locator(".d2lrnn-now")
     expect(region).to_have_text(now.inner_text())  # what is said is the last cut, no earlier one
@@ -786,16 +800,16 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     expect(region).to_have_text("Read on: each time, the line begins with o, and c has a chance of 1%.")
     for press in ("Jump", "Read on"):  # each brings its own cut back
         orders[press].click()
-        check_cuts(widget, 11, every, jumps=press == "Jump")
+        check_cuts(widget, 11, jumps=press == "Jump")
         drag(page, widget.locator(".win-met-letter").nth(6), (letter, 0))
-        check_cuts(widget, 7, every)
+        check_cuts(widget, 7)
     orders["Jump"].click()
     widget.locator(".win-met-track").nth(10).click()
-    check_cuts(widget, 11, every)
+    check_cuts(widget, 11)
     assert not widget.locator(".d2lrnn-outcome").text_content().startswith("Your earlier"), "it holds for each cut"
     for _ in range(2):  # closed and opened again, it begins anew
         widget.locator(".d2lrnn-step-title").nth(2).click()
-    check_cuts(widget, 11, set())
+    check_cuts(widget, 11, asked=True)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".win-met")).to_be_hidden()
     expect(widget.locator(".win-block")).to_be_visible()
@@ -858,7 +872,7 @@ def test_numbers_ask_nothing_of_a_memory(opened: tuple[Page, Record], tmp_path: 
     widget = show(page, tmp_path, Windows(source="numbers"))
     expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^A network reads numbers in pieces"))
     question, block, text = (
-        widget.get_by_text("Keep its memory between lines?"),
+        widget.get_by_text("Keep the memory between lines?"),
         widget.locator(".win-block"),
         widget.locator(".win-text"),
     )
@@ -990,6 +1004,33 @@ def test_reset_and_links(opened: tuple[Page, Record], tmp_path: Path) -> None:
         expect(control(widget, "Steps")).to_have_value("3")
         assert not re.search(r"NaN|undefined|null|\[object", widget.inner_text())
         expect(widget.locator(".win-table")).to_have_count(2)
+
+
+def test_a_link_and_python_show_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    widget.locator(".d2lrnn-step-title").nth(2).click()
+    widget.locator(".d2lrnn-answers button").first.click()
+    widget.locator(".win-met-track").nth(5).click()
+    check_cuts(widget, 6)
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("begins with d,")
+    widget.get_by_role("button", name="Link to this").click()
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    check_cuts(widget, 6)
+    widget.locator(".d2lrnn-step-title").nth(2).click()  # its question hides the other chances again
+    check_cuts(widget, 11, asked=True)
+    widget.locator(".d2lrnn-step-title").nth(2).click()
+    check_lines(widget, Windows(), hidden=True)
+    widget = show(page, tmp_path, Windows(cut_at=6))
+    check_cuts(widget, 6)
+    control(widget, "Steps").press("ArrowLeft")  # of lines cut otherwise there is no such picture
+    expect(widget.locator(".win-met")).to_be_hidden()
+    widget.get_by_role("button", name="Reset").click()
+    check_cuts(widget, 6)
+    widget = show(page, tmp_path, Windows(cut_at=11, sampling="random"))
+    check_cuts(widget, 11, jumps=True)
 
 
 def test_what_is_in_the_memory_is_coloured_in_the_text(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -1185,7 +1226,7 @@ def test_control_and_effect_share_a_phone_screen(browser: Browser, tmp_path: Pat
     scrolled = page.evaluate("scrollY")
     swipe((10, -120))
     page.wait_for_function("(before) => scrollY > before + 40", arg=scrolled)
-    check_cuts(widget, 11, set(range(1, 12)))
+    check_cuts(widget, 11)
     swipe((-60, 10))
     expect(widget.locator(".win-met-page")).not_to_have_attribute("aria-valuenow", "11")
     context.close()

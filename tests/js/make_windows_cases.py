@@ -118,6 +118,18 @@ def _jumps() -> list[dict[str, Any]]:
     return found
 
 
+def _framed() -> dict[str, float]:
+    """What the first letters to guess get on average where they are read on, and where every line may read them."""
+    python = Windows()
+    averages, jumped = python.average_guesses, []
+    assert averages is not None
+    for (first,) in python.starts[1:]:
+        chances = [Windows(offset=first - n, minibatch=1).guesses[n][1] for n in range(11)]
+        jumped.append(sum(chances) / len(chances))
+    kept, empty = averages[0]
+    return {"empty": round(empty, 5), "jump": round(sum(jumped) / len(jumped), 5), "kept": round(kept, 5)}
+
+
 def cases() -> dict[str, Any]:
     cuts = [
         _case(num_tokens, sampling, batch_size, num_steps, offset)
@@ -133,6 +145,7 @@ def cases() -> dict[str, Any]:
         "guesses": _guesses(),
         "averages": _averages(),
         "jumps": _jumps(),
+        "framed": _framed(),
         "story": Windows().text[:1200],
     }
 

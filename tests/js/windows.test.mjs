@@ -6,7 +6,7 @@ import test from "node:test";
 import { randomSource } from "../../src/d2lrnn/widgets/core.mjs";
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import {
-  MAX_TYPED, ROW, averagesOf, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, limits, lineOf, lineStarts, mean, meetingOf, memoriesAt,
+  MAX_TYPED, ROW, averagesOf, caseOf, chancesOf, cleanTyped, countMinibatches, cutMinibatch, derive, drawPlaces, epochStarts, guessesIn, jumpedOf, limits, lineOf, lineStarts, mean, meetingOf, meets, memoriesAt,
   networkIn, neverRead, percent, presetOf, repair, segments, shownLines, surprise, tokensNeeded, tokensOf,
 } from "../../src/d2lrnn/widgets/windows/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/windows/spec.json" with { type: "json" };
@@ -20,7 +20,7 @@ const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, co
 const shown = (settings = {}) => derive({ ...DEFAULTS, ...settings, text: STORY, weights: WEIGHTS });
 const SETTINGS = {
   source: "numbers", length: 35, own_text: "", batch_size: 2, num_steps: 5, sampling: "sequential", offset: 0, seed: 0,
-  memory: "empty", minibatch: 1,
+  memory: "empty", minibatch: 1, cut_at: 0,
 };
 const numbers = (n) => Array.from({ length: n }, (_, i) => i);
 
@@ -301,6 +301,26 @@ test("the right answers of the steps are right", () => {
   for (const count of times) assert.ok(Math.abs(count / mean(times) - 1) < 0.25, JSON.stringify(times)); // some 300 each
 });
 
+test("the first letters to guess, read on and jumped to, are those of Python", () => {
+  const model = shown(SPEC.steps[2].before);
+  const found = { ...model.firsts, jump: jumpedOf(networkIn(WEIGHTS), model) };
+  for (const [way, p] of Object.entries(CASES.framed)) assert.ok(Math.abs(found[way] - p) < 1e-5, way);
+});
+
+test("a cut is kept where its picture is shown, and nowhere else", () => {
+  const { before, state } = SPEC.steps[2];
+  for (const there of [before, state, { ...before, minibatch: 5 }, { ...before, cut_at: 3 }]) {
+    const all = { ...DEFAULTS, ...there };
+    assert.ok(meets(all) && shown(there).meets);
+    assert.deepEqual(repair(all), all);
+  }
+  for (const away of [{ source: "row" }, { length: 134 }, { batch_size: 2 }, { num_steps: 10 }, { sampling: "adjoining" }, { offset: 1 }, { memory: "kept" }]) {
+    assert.equal(repair({ ...DEFAULTS, ...before, ...away }).cut_at, 0, JSON.stringify(away));
+    assert.ok(!shown({ ...before, ...away }).meets);
+  }
+  assert.ok(!meets(DEFAULTS) && SPEC.steps.slice(0, 2).every((step) => step.before.cut_at === 0 && step.state.cut_at === 0));
+});
+
 test("tokens of each source", () => {
   const story = "the tide clock";
   assert.deepEqual(tokensOf({ ...SETTINGS, source: "story", length: 4 }, story), ["t", "h", "e", " "]);
@@ -320,7 +340,7 @@ test("typed text is bounded and becomes a to z and space", () => {
 test("a link may set only what there is, and what fits", () => {
   const link = (state) => decodeLink(encodeLink("Windows", 0, state), "Windows", 0, rulesOf(SPEC.controls));
   for (const [name, bad] of [["source", "x"], ["length", 1], ["length", 1201], ["batch_size", 7], ["num_steps", 0],
-    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0], ["memory", "x"], ["own_text", 5], ["own_text", "x".repeat(1001)]]) {
+    ["num_steps", 2.5], ["sampling", ""], ["offset", -1], ["seed", 1e4], ["minibatch", 0], ["cut_at", 12], ["memory", "x"], ["own_text", 5], ["own_text", "x".repeat(1001)]]) {
     assert.equal(link({ [name]: bad }), null, `${name} ${bad}`);
   }
   assert.equal(repair({ ...SETTINGS, own_text: "Low <b>TIDE" }).own_text, "low b tide");

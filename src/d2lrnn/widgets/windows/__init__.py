@@ -20,7 +20,7 @@ from d2lrnn.windows import RandomWindows, SequentialWindows
 __all__ = ["ROW", "Windows", "epoch_starts"]
 
 _SPEC = Spec("windows")
-_COLORS = ("blue", "vermillion", "green")
+_COLORS = ("blue", "green")  # and by their numbers
 _SAMPLING_WORDS = {"sequential": "in_sequential", "random": "in_random", "adjoining": "in_adjoining"}
 
 #: The row of indices on which the chapter shows windows of five.
@@ -118,6 +118,9 @@ class Windows(Explorable):
         emptied, and where it keeps it. Of one reader of a text.
     minibatch : int, optional
         Which one is shown, from 1; beyond the last, the last.
+    cut_at : int, optional
+        1 to 11 shows, for the other defaults, how well the c of "the tide clock" is guessed after a line that begins
+        with this letter (the h is 1), and an empty memory; at random, every such line. 0 (default): the lines.
 
     Raises
     ------
@@ -155,6 +158,7 @@ class Windows(Explorable):
     seed = _SPEC.trait("seed")
     memory = _SPEC.trait("memory")
     minibatch = _SPEC.trait("minibatch")
+    cut_at = _SPEC.trait("cut_at")
     text = t.Unicode(read_only=True).tag(sync=True, shared=True)
     weights = t.Bytes(read_only=True).tag(sync=True, shared=True)
 

@@ -1,12 +1,12 @@
 // Windows: pieces of a text as lines. Where a network reads on, a memory kept cools the first guesses of each line; where it jumps, it misleads.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, watchWidth } from "../shape.mjs";
-import { buttonControl, element, explorable, prefersReducedMotion, selectControl } from "../ui.mjs";
+import { buttonControl, element, explorable, prefersReducedMotion, selectControl, visibleCharacter } from "../ui.mjs";
 import { sizeControl, typedControl } from "./controls.mjs";
-import { caseOf, derive, isApart, limits, meetingOf, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
+import { caseOf, derive, isApart, jumpedOf, limits, meetingOf, meets, networkIn, percent, presetOf, repair, tellingLine, tokensNeeded, tokensSpare } from "./maths.mjs";
 import { arraysPanel, choicePanel, cutsPanel, firstsPanel, guessPanel, linesPanel, placeWords, textPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const { controls: CONTROLS, presets: PRESETS } = SPEC;
+const { controls: CONTROLS, presets: PRESETS, steps: [, , { before: MEETING }] } = SPEC;
 const GLIDE_SECONDS = 1.2;
 const PHONE = 544; // below, the steps come before the guesses of all letters, so that they are still on the screen
 const LEAVES = 0.42; // of that time: until here the old window is left, then the new one is read
@@ -69,7 +69,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const keep = (values) => commit(repair({ ...state(), ...values }));
   /** Another text opens on the line that tells most. */
   const keepText = (values) => {
-    const next = repair({ ...state(), ...values, minibatch: 1 });
+    const next = repair({ ...state(), ...values, minibatch: 1, cut_at: 0 });
     commit({ ...next, minibatch: tellingLine(derive({ ...state(), ...next })) });
   };
 
@@ -118,15 +118,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
   });
   const guess = guessPanel({ t, signal, onChoose: () => tell() });
-  const cuts = cutsPanel({
-    t, signal,
-    onCut: () => {
-      if (!model.carries) return keep({ sampling: "sequential" }); // one cut, no more all of them
-      drawOrders();
-      now.set(...said());
-      return sayMeeting();
-    },
-  });
+  const cuts = cutsPanel({ t, signal, onCut: (cut_at) => keep({ cut_at, sampling: "sequential" }) }); // one cut, no more all of them
   let aim = 0; // the guess to be chosen in the line that comes
   const block = linesPanel({ t, signal, onChoose: (k, n) => {
     if (k === model.k) return guess.choose(n);
@@ -136,12 +128,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const choice = (name, choices, look) => choicePanel({
     ...look, signal, choices,
     onChoose: (value) => {
-      if (name === "sampling" && isMeeting()) {
-        cuts.home();
-        if (value === model.sampling) sayMeeting(); // no other state is drawn
-      } else steps.leave();
+      if (model.meets) return keep({ sampling: value, cut_at: MEETING.cut_at });
+      steps.leave();
       keep({ [name]: value });
-      if (model) tell(); // also where it was chosen already
+      return tell(); // also where it was chosen already
     },
   });
   const memories = choice("memory", { empty: t("memory_empty"), kept: t("memory_kept") }, { name: t("memory"), kind: "win-memories" });
@@ -168,7 +158,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const sampling = selectControl({ label: t("sampling"), options: samplings, signal,
     onChange: (value) => {
       steps.leave(); // it may be what a question asks about
-      keep({ sampling: value, minibatch: 1 });
+      keep({ sampling: value, minibatch: 1, cut_at: 0 });
     },
   });
   const typed = typedControl({ t, signal, say, onText: (value) => keepText({ own_text: value }) });
@@ -181,27 +171,28 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("draw"), signal, onPress: () => keep({ seed: nextSeed(), minibatch: 1 }),
   });
 
-  const lastStep = SPEC.steps[2];
   let met = null; // the letter of the third step, counted once, as its text is always the same
   const letterMet = () => {
     if (met === null) {
-      const cut = derive({ ...state(), ...lastStep.before });
-      const place = cut.epoch[cut.k][0] + 1;
+      const cut = derive({ ...state(), ...MEETING });
       const network = networkIn(cut.weights);
-      met = { ...meetingOf(network, cut, place), empty: cut.guess.empty[0] };
+      const { empty, kept } = cut.firsts;
+      met = { ...meetingOf(network, cut, cut.epoch[cut.k][0] + 1), ways: { empty, jump: jumpedOf(network, cut), kept } };
     }
     return met;
   };
   const wordsOfLetter = () => {
-    const { letters, at, empty, average } = letterMet();
-    const { first, p } = cuts.told(letterMet());
-    return { first, p: percent(p), letter: letters[at], begin: letters[at - 1], read: percent(empty), jumped: percent(average) };
+    const { letters, at, chances, average, ways } = letterMet();
+    return { letter: letters[at], begin: letters[at - 1], read: percent(chances[at - 1]), jumped: percent(average), kept: percent(ways.kept) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
     set: commit,
-    // Another line changes no outcome, and that of the third step holds for both orders.
-    state: () => Object.fromEntries(Object.entries(state()).filter(([name]) => !(steps.opened() === 2 ? ["minibatch", "sampling", "seed"] : ["minibatch"]).includes(name))),
+    // Another line changes no outcome, and that of the third step holds for both orders and every cut.
+    state: () => {
+      const free = steps.opened() === 2 ? ["minibatch", "sampling", "seed", "cut_at"] : ["minibatch"];
+      return { ...Object.fromEntries(Object.entries(state()).filter(([name]) => !free.includes(name))), meets: meets(state()) };
+    },
     outcome: () => {
       if (steps.opened() === 2) return wordsOfLetter();
       const { firsts: { kept, empty } } = derive(state());
@@ -212,26 +203,25 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const isAsked = () => [0, 1].includes(steps.opened()) && steps.isAsking();
   /** Whether the other memory's guesses are not told: it was never switched on, or a question asks for them. */
   const isHidden = () => model.lines !== null && (isAsked() || !seen.has(model.memory === "kept" ? "empty" : "kept"));
-  /** Whether the third step is open, and the figure as it has set it; the order is what it asks about. */
-  const isMeeting = () => steps.opened() === 2 && model.sampling !== "adjoining"
-    && Object.entries(lastStep.before).every(([name, value]) => ["minibatch", "sampling"].includes(name) || model[name] === value);
   /** Of the third step: whether the cut is none that reading on or jumping makes. */
-  const isOwnCut = () => isMeeting() && model.carries && cuts.isMoved(letterMet());
-  const meetingWords = () => [`cuts_${!model.carries ? "jump" : isOwnCut() ? "own" : "on"}`, wordsOfLetter()];
-  const sayMeeting = () => say(t(...meetingWords()));
-  const drawOrders = () => orders.draw(isOwnCut() ? null : model.carries ? "sequential" : "random", isMeeting() && steps.isAsking());
+  const isOwnCut = () => model.meets && model.carries && model.cut_at !== MEETING.cut_at;
+  const meetingWords = () => {
+    const { letters, chances } = letterMet();
+    const cut = { first: visibleCharacter(letters[model.cut_at]), p: percent(chances[model.cut_at]) };
+    return [`cuts_${!model.carries ? "jump" : isOwnCut() ? "own" : "on"}`, { ...wordsOfLetter(), ...cut }];
+  };
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
-    const [key, values] = isMeeting() ? meetingWords() : model.lines !== null ? sentenceOfLines(model)
+    const [key, values] = model.meets ? meetingWords() : model.lines !== null ? sentenceOfLines(model)
       : model.guess === null || model.k === 0 || guess.chosen() === 0 ? sentence(t, model) : sentenceOf(model, guess.chosen());
     return emphasised(t.raw(key).replace("{who}", values.who), values);
   };
   const tell = () => {
     guess.draw(model, isHidden(), aim);
-    root.classList.toggle("win-meets", isMeeting());
-    if (isMeeting()) cuts.draw(letterMet(), { isAll: !model.carries, isFixed: steps.isAsking() });
-    else cuts.forget();
-    drawOrders();
+    const isFixed = model.meets && steps.isAsking();
+    root.classList.toggle("win-meets", model.meets);
+    if (model.meets) cuts.draw(letterMet(), model.cut_at, { isAll: !model.carries, isFixed });
+    orders.draw(isOwnCut() ? null : model.carries ? "sequential" : "random", isFixed);
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
@@ -239,12 +229,16 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       block.draw(model, guess.chosen());
       firsts.draw(model, isHidden());
     }
-    for (const each of [measured, leadQuestion]) each.hidden = model.guess === null; // no network reads numbers
+    measured.hidden = model.guess === null; // no network reads numbers
+    leadQuestion.hidden = model.guess === null || model.meets;
     measured.replaceChildren(...["measured", ...(model.lines !== null ? ["measured_lines", "measured_jumps", "measured_cuts"] : ["measured_little"])].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
-    lead.textContent = t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
+    lead.textContent = model.meets ? t("lead_cut", wordsOfLetter()) : t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
-  steps.node.addEventListener("click", () => model && tell(), { signal });
+  steps.node.addEventListener("click", () => {
+    if (model.meets && steps.opened() !== 2) commit({ cut_at: 0 }); // the step was closed
+    tell();
+  }, { signal });
   const xy = fold(t("arrays"), arrays.node);
   xy.classList.add("win-xy");
   onReset(() => {
@@ -298,7 +292,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     model = given;
     if (model.lines === null) steps.leave(); // its question is of lines
     if (model.lines !== null) seen.add(model.memory);
-    model.told = isMeeting() ? meetingWords() : model.lines !== null ? sentenceOfLines(model) : null;
+    model.told = model.meets ? meetingWords() : model.lines !== null ? sentenceOfLines(model) : null;
     const { epoch, k } = model;
     const isLines = model.lines !== null;
     root.classList.toggle("win-as-lines", isLines);

@@ -3,7 +3,7 @@ import { createReader, randomSource } from "../core.mjs";
 import { encode, loadModel, normalise } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
-const { controls: CONTROLS, presets: PRESETS } = SPEC;
+const { controls: CONTROLS, presets: PRESETS, steps: [, , { before: MEETING }] } = SPEC;
 export const MAX_TYPED = CONTROLS.own_text.max;
 
 /** The row of indices on which the chapter shows windows of five. */
@@ -173,9 +173,16 @@ export function meetingOf(network, { tokens, num_steps }, place) {
   const from = place - num_steps - 1;
   const letters = tokens.slice(from, tokens.indexOf(" ", place));
   const at = place - from;
-  const chances = Array.from({ length: at }, (_, cut) => (cut === 0 ? null : chancesOf(network, "", letters.slice(cut, at + 1).join("")).at(-1)));
+  const chances = Array.from({ length: at }, (_, cut) => (cut === 0 ? null : chancesOf(network, "", tokens.slice(from + cut, place + 1).join("")).at(-1)));
   return { from, letters, at, chances, average: mean(chances.slice(1)) };
 }
+
+/** How likely the first letters to guess are, on average, where random windows read them with an empty memory: those of all lines from the second on. */
+export const jumpedOf = (network, model) => mean(model.epoch.slice(1).map(([start]) => meetingOf(network, model, start + 1).average));
+
+/** Whether the picture of the third step is shown: it has a cut, and is of one text cut in one way. */
+export const meets = (state) => state.cut_at > 0 && state.sampling !== "adjoining"
+  && Object.entries(MEETING).every(([name, value]) => ["cut_at", "minibatch", "sampling"].includes(name) || state[name] === value);
 
 /** How likely a network that has read `before`, from an empty start, finds each letter after an index; what it is asked for is kept in a table. */
 function tableAfter({ reader, vocab }, before, tables) {
@@ -315,7 +322,7 @@ export function limits(state) {
 
 /**
  * Settings that the text can be cut with (less offset first, then fewer steps, then fewer rows), an offset that still
- * cuts differently, a minibatch that there is. A text of the reader's own may be too short: it is being typed.
+ * cuts differently, a minibatch that there is, a cut only where its picture is shown. A text of the reader's own may be too short: it is being typed.
  */
 export function repair(given) {
   const state = Object.fromEntries(Object.keys(CONTROLS).map((name) => [name, given[name]]));
@@ -328,6 +335,7 @@ export function repair(given) {
   }
   const count = countMinibatches(numTokensOf(state), state);
   state.minibatch = Math.max(1, Math.min(state.minibatch, count));
+  if (!meets(state)) state.cut_at = 0;
   return state;
 }
 
@@ -338,7 +346,7 @@ export function derive(state) {
   const k = Math.max(0, Math.min(state.minibatch, epoch.length) - 1);
   const carries = state.sampling === "sequential";
   const isText = state.source === "story" || state.source === "own";
-  const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1 };
+  const model = { ...state, tokens, epoch, k, carries, isText, isLast: k === epoch.length - 1, meets: meets(state) };
   if (isInLines(model)) {
     const network = networkIn(state.weights);
     const lines = linesIn(network, model);

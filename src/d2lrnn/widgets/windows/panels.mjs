@@ -276,7 +276,6 @@ export function textPanel({ t, signal, onHold, onTravel, onDrop, onStep }) {
     const reads = (epoch[k] ?? []).map((start, row) => t("strip_window", { reader: row + 1, from: start, to: start + num_steps - 1 }));
     lines.setAttribute("aria-label", t("strip", { count: tokens.length, windows: reads.join("; ") || t("strip_none") }));
     node.classList.toggle("win-numbers", !model.isText);
-    node.classList.toggle("win-alone", model.batch_size === 1);
     windows.setAttribute("aria-valuemax", Math.max(1, epoch.length));
     windows.setAttribute("aria-valuenow", k + 1);
     windows.setAttribute("aria-valuetext", placeWords(t, model));
@@ -408,7 +407,7 @@ export function firstsPanel({ t, signal, onSwitch, onAgain }) {
     if (node.hidden) return;
     title.textContent = t(carries ? "firsts_on" : "firsts_jump");
     node.classList.toggle("win-jumps", !carries);
-    these.textContent = carries ? "" : t("firsts_these", { p: percent(averagesOf(lines)[memory][0]) });
+    these.textContent = carries ? "" : t(`firsts_these_${lines.length === 2 ? "one" : "many"}`, { count: lines.length - 1, p: percent(averagesOf(lines)[memory][0]) });
     for (const [name, { bar, value, node: row }] of Object.entries(bars)) {
       const isUnknown = isHidden && name !== memory;
       value.set(isUnknown ? null : firsts[name]);
@@ -549,7 +548,7 @@ export function linesPanel({ t, signal, onChoose }) {
     if (rows.length > 0 && rows[0].letters.length !== num_steps - 1) while (rows.length > 0) rows.pop().node.remove();
     while (rows.length > lines.length) rows.pop().node.remove();
     while (rows.length < lines.length) {
-      const parts = { past: element("span", { class: "win-past" }), given: element("span", { class: "win-given" }), letters: cells(num_steps - 1) };
+      const parts = { past: element("span", { class: "win-past", "data-nothing": t("memory_nothing") }), given: element("span", { class: "win-given" }), letters: cells(num_steps - 1) };
       rows.push({ ...parts, node: element("div", { class: "win-piece", "aria-hidden": "true", "data-line": rows.length }, parts.past, parts.given, ...parts.letters) });
       page.append(rows.at(-1).node);
     }
@@ -614,27 +613,30 @@ export function linesPanel({ t, signal, onChoose }) {
 
 /**
  * A letter and those before it; below each of these how likely the letter is where its line begins there, with an empty memory. One cut can be moved along.
- * `draw({ letters, at, chances, average }, { isAll, isFixed })`: whether every beginning gets its turn (else one does, and those before it stay in sight,
- * paler), and whether the cut stays. `onCut()` hears that it was moved, `home()` puts it back, `forget()` also what was seen.
+ * `draw({ letters, at, chances, average, ways }, cut, { isAll, isFixed })`: where the line begins, or whether every beginning gets its turn, and whether the
+ * cut stays, the other chances unseen. Below, what all such letters get in three ways. `onCut(cut)` hears of another.
  */
 export function cutsPanel({ t, signal, onCut }) {
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
   const caption = element("p", { class: "win-met-caption" });
   const hint = element("span", { "aria-hidden": "true" });
+  const ways = Object.fromEntries(["empty", "jump", "kept"].map((way) => {
+    const [bar, value] = [element("span", { class: "win-chance-bar" }), element("b", {})];
+    return [way, { bar, value, node: element("div", { class: `win-way win-of-${way}` }, element("span", {}, t(`way_${way}`)),
+      element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar), value) }];
+  }));
+  const waysNode = element("div", { class: "win-ways" }, element("p", {}, t("ways")), ...Object.values(ways).map((way) => way.node));
   const node = element("div", { class: "win-met" },
-    element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), hint), page, caption);
+    element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), hint), page, caption, waysNode);
   const cutNode = element("i", { class: "win-cut" });
   const mark = element("b", { class: "win-chance" });
   const level = element("span", { class: "win-met-level", "aria-hidden": "true" }, mark, element("small", {}, t("cuts_average")));
   let met = null;
+  let cut = 0;
   let isAll = false;
   let isFixed = false;
-  let cut = 0;
   let columns = [];
-  const seen = new Set(); // the cuts that were tried
 
-  /** How likely the letter is: on average, or with this cut. */
-  const chance = () => (isAll ? met.average : met.chances[cut]);
   const lay = () => {
     columns = met.letters.map((letter, i) => ({
       letter: element("span", { class: i === met.at ? "win-cell win-framed" : "win-met-letter" }, ...visibleSpaces(letter)),
@@ -646,48 +648,45 @@ export function cutsPanel({ t, signal, onCut }) {
     for (const [i, { letter }] of columns.entries()) letter.style.gridColumn = i + 1;
     for (const [i, { track, value }] of chart.entries()) track.style.gridColumn = value.style.gridColumn = i + 2;
     page.replaceChildren(...columns.map(({ letter }) => letter), ...chart.flatMap(({ track, value }) => [track, value]), level, cutNode);
+    page.setAttribute("aria-valuemax", met.at - 1);
+    caption.textContent = t("cuts_caption", { letter: met.letters[met.at] });
+    for (const [way, { bar, value }] of Object.entries(ways)) {
+      bar.style.width = `${(100 * met.ways[way]).toFixed(2)}%`;
+      value.textContent = percent(met.ways[way]);
+    }
   };
-  const write = () => {
-    columns.forEach(({ letter, track, bar, value }, i) => {
-      if (i >= met.at) return;
+  const draw = (given, at, how) => {
+    [met, cut, isAll, isFixed] = [given, at, how.isAll, how.isFixed];
+    if (columns.length === 0) lay();
+    node.classList.toggle("win-fixed", isFixed);
+    waysNode.hidden = isFixed;
+    const chance = isAll ? met.average : met.chances[cut];
+    columns.slice(0, met.at).forEach(({ letter, track, bar, value }, i) => {
       const p = met.chances[i];
       const isLit = isAll || i === cut;
+      const isSeen = isLit || !isFixed;
       letter.classList.toggle("win-known", !isAll && i >= cut);
       letter.classList.toggle("win-met-turn", isAll && i > 0);
       track.classList.toggle("win-met-lit", isLit);
       value.classList.toggle("win-met-chosen", !isAll && i === cut);
-      bar.style.height = isLit || seen.has(i) ? `${(100 * p).toFixed(2)}%` : "0";
-      value.textContent = isLit || seen.has(i) ? percent(p).replace("%", "") : "";
+      bar.style.height = isSeen ? `${(100 * p).toFixed(2)}%` : "0";
+      value.textContent = isSeen ? percent(p).replace("%", "") : "";
     });
     page.classList.toggle("win-met-all", isAll); // these cuts are alike
     hint.textContent = t(isAll ? "cuts_drag_any" : "cuts_drag");
-    columns[met.at].letter.style.setProperty("--win-level", levelOf(surprise(chance())));
+    columns[met.at].letter.style.setProperty("--win-level", levelOf(surprise(chance)));
     page.style.setProperty("--win-at", cut);
-    level.style.setProperty("--win-p", chance().toFixed(4));
+    level.style.setProperty("--win-p", chance.toFixed(4));
     level.style.setProperty("--win-from", isAll ? 1 : cut);
     level.lastChild.hidden = !isAll;
-    mark.textContent = percent(chance());
-    page.setAttribute("aria-valuemax", met.at - 1);
-    page.setAttribute("aria-valuenow", cut);
-    page.setAttribute("aria-valuetext", t(isAll ? "cut_told_all" : "cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(chance()) }));
-  };
-  const draw = (given, how) => {
-    [met, isAll, isFixed] = [given, how.isAll, how.isFixed];
-    node.classList.toggle("win-fixed", isFixed);
+    mark.textContent = percent(chance);
     page.setAttribute("aria-disabled", String(isFixed));
-    if (columns.length === 0) lay();
-    if (cut === 0) cut = met.at - 1;
-    for (const i of isAll ? met.letters.keys() : [cut]) seen.add(i);
-    caption.textContent = t("cuts_caption", { letter: met.letters[met.at] });
-    write();
+    page.setAttribute("aria-valuenow", cut);
+    page.setAttribute("aria-valuetext", t(isAll ? "cut_told_all" : "cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(chance) }));
   };
   const choose = (next) => {
     const kept = Math.min(met.at - 1, Math.max(1, next));
-    if (isFixed || (kept === cut && !isAll)) return;
-    cut = kept;
-    seen.add(cut);
-    if (!isAll) write();
-    onCut();
+    if (!isFixed && (kept !== cut || isAll)) onCut(kept);
   };
   const letterAt = ({ clientX }) => {
     const { left, width } = page.getBoundingClientRect();
@@ -706,15 +705,7 @@ export function cutsPanel({ t, signal, onCut }) {
     event.preventDefault();
     choose(places[event.key]);
   }, { signal });
-  const home = () => { cut = 0; };
-  const isMoved = ({ at }) => cut !== 0 && cut !== at - 1;
-  const forget = () => {
-    home();
-    seen.clear();
-  };
-  /** { first, p }: the letter that the line begins with, and the chance with this cut; of a cut that was not drawn yet, those of the first. */
-  const told = ({ letters, at, chances }) => ({ first: visibleCharacter(letters[cut || at - 1]), p: chances[cut || at - 1] });
-  return { node, draw, home, forget, isMoved, told };
+  return { node, draw };
 }
 
 /** Choices side by side, of which one holds: { value: label }. `draw(value, isFixed)` says which (null: none), and whether it stays; `onChoose(value)` hears of a press. */
