@@ -26,6 +26,8 @@ body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-wide
   body > main > .d2lrnn-widget:has(.d2lrnn-shape:not(.lab) > .d2lrnn-steps) {{
     padding-inline: calc(50% - 37rem) calc(50% - 15rem);
   }}
+  /* on a tall screen, what is left does not all lie below */
+  body > main > .d2lrnn-widget {{ padding-top: clamp(0px, (100vh - 44rem) / 3, 6rem); }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) {{ position: relative; }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps {{
     display: block; position: absolute; inset: 0.8rem auto auto calc(100% + 1.5rem); width: 19.6rem;
