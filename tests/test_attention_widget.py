@@ -13,7 +13,7 @@ import torch
 import traitlets as t
 
 import d2lrnn as d
-from d2lrnn.widgets import Attention
+from d2lrnn.widgets import Attention, attention
 
 JS = Path(__file__).parent / "js"
 FAR = "head upon her k"  # the text of step 2
@@ -153,6 +153,23 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
     assert stored["weights"] == pytest.approx(found["weights"], abs=1e-3)
     for old, new in zip(stored["changes"], found["changes"], strict=True):
         assert old == pytest.approx(new, abs=1)
+
+
+def test_the_help_of_a_letter_so_far_back_is_luck(make: ModuleType) -> None:
+    """What step 2 tells: how often a letter that changes attention's guess makes it right, or wrong."""
+    story, rows = d.load_text(), make.passages()
+    heldout = torch.as_tensor(story.heldout_ids)
+    space, e = story.vocab.encode(" e")
+    starts = [i + 1 for i in range(len(heldout) - 26) if heldout[i] == space]
+    right = torch.stack([heldout[i + rows.shape[1]] for i in starts])
+    erased = rows.clone()
+    erased[:, -12] = torch.where(rows[:, -12] == space, e, space)
+    model = d.load_pretrained("attention").model
+    with torch.no_grad():
+        before, after = (model(each)[0][:, -1].argmax(dim=1) for each in (rows, erased))
+    found = [int(((before != after) & (guess == right)).sum()) for guess in (before, after)]
+    told = json.loads((Path(attention.__file__).with_name("spec.json")).read_text(encoding="utf-8"))["words"]["en"]
+    assert "in {} it helps, in {} it harms".format(*found) in told["step_2_outcome"]
 
 
 def test_of_networks_of_equal_size_the_rnn_guesses_better(make: ModuleType) -> None:

@@ -161,22 +161,6 @@ def test_a_letter_is_erased_and_put_back(widget: Locator) -> None:
     expect(gloss).to_have_text("The last letter steers where attention looks.")
 
 
-def test_it_says_where_attention_looks_most_and_hardly_needs_it(widget: Locator) -> None:
-    gloss = widget.locator(".att-name-attention > span")
-    expect(gloss).to_have_text("Sees all letters at once.")
-    for state, said in (
-        ({"text": "a new text"}, "Looks most at the\u00a0second\u00a0e (thickest line), yet hardly needs it."),
-        ({"text": "head upon her k"}, "Looks most at the\u00a0r (thickest line), yet hardly needs it."),
-        (
-            {"text": "head upon her k", "letter": 4},
-            "Looks most at the\u00a0r (thickest line), yet hardly needs it.",
-        ),
-        ({"text": "head upon her k", "letter": 13}, "Sees all letters at once."),
-    ):
-        show(widget, **state)
-        expect(gloss).to_have_text(said)
-
-
 def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_differs(widget: Locator) -> None:
     high = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::after').height) / e.clientHeight)"
     for state in ({}, {"text": "went quite slac", "letter": 6}):
@@ -188,10 +172,6 @@ def test_a_bar_is_as_high_as_a_guess_moves_and_a_circle_as_deep_as_the_memory_di
             assert len(strong) - strong.index(True) == reach, "the farthest of at least 10%"
             shadows = bars.evaluate_all("(all) => all.map((e) => getComputedStyle(e).boxShadow)")
             assert set(shadows) == {"none"}, "no frames"
-        gap = """(e) => [getComputedStyle(e, "::after").boxShadow,
-          getComputedStyle(e.closest(".d2lrnn-widget")).backgroundColor]"""
-        shadow, ground = widget.locator(".att-bars-attention .att-bar").first.evaluate(gap)
-        assert shadow == f"{ground} 0px -3px 0px 0px", "a line ends above its bar"
         beads = widget.locator(".att-bead")
         deep = beads.evaluate_all("(all) => all.map((e) => Number(e.style.getPropertyValue('--att-differs')))")
         assert deep == pytest.approx([min(1, value) for value in shown.differs.tolist()], abs=0.001)
@@ -219,6 +199,7 @@ def test_lines_and_memory_lead_to_the_boxes(widget: Locator) -> None:
       const { x, y } = e.getPointAtLength(%s).matrixTransform(e.getScreenCTM());
       return [x, y]; })"""
     starts, ends = at % "0", at % "e.getTotalLength()"
+    stems = "(all) => all.map((e) => parseFloat(getComputedStyle(e, '::before').height))"
     for width in (720, 390):
         widget.page.set_viewport_size({"width": width, "height": 900})
         box = widget.locator(".att-guess-attention").bounding_box()
@@ -228,12 +209,27 @@ def test_lines_and_memory_lead_to_the_boxes(widget: Locator) -> None:
             assert y == pytest.approx(box["y"] + box["height"], abs=0.5), width
             assert box["x"] < x < box["x"] + box["width"], width
         letter = letters(widget).last.bounding_box()
-        [foot] = widget.locator(".att-line").last.evaluate_all(starts)
-        wanted = [letter["x"] + letter["width"] / 2, letter["y"]]
-        assert foot == pytest.approx(wanted, abs=0.5), f"{width}: past the bar, down to its letter"
+        [[x, y]] = widget.locator(".att-line").last.evaluate_all(starts)
+        assert x == pytest.approx(letter["x"] + letter["width"] / 2, abs=0.5), width
+        assert y < widget.locator(".att-bars-attention").bounding_box()["y"] - 3, "apart from the highest bar"
+        [stem] = letters(widget).last.evaluate_all(stems)
+        assert stem == pytest.approx(letter["y"] - y, abs=0.5), f"{width}: a stem leads to it"
         memory = widget.locator(".att-memory").bounding_box()
         box = widget.locator(".att-guess-state").bounding_box()
         assert memory["y"] + memory["height"] == pytest.approx(box["y"], abs=0.5), width
+
+
+def test_labels_stand_left_of_the_letters(widget: Locator) -> None:
+    label = """(e) => {
+      const { content, right, width } = getComputedStyle(e, "::before");
+      const room = e.getBoundingClientRect().left - e.closest(".att-figure").getBoundingClientRect().left;
+      return [content, parseFloat(right) >= e.clientWidth - 0.5, parseFloat(width) <= room + 0.5]; }"""
+    for width in (1280, 390, 320):
+        widget.page.set_viewport_size({"width": width, "height": 900})
+        for view, needs in (("text", "needs"), ("mean", "how often")):
+            show(widget, view=view)
+            found = [widget.locator(part).evaluate(label) for part in (".att-columns", *BARS)]
+            assert found == [[f'"{said}"', True, True] for said in ("looks", needs, needs)], (width, view)
 
 
 def test_a_drag_replaces_one_letter_after_another(widget: Locator) -> None:
@@ -387,43 +383,52 @@ def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locat
 
 
 STEPS = [
-    ("A far d", "attention\u2019s", "helped it find the n", ["e63%n34%before: n 55%", "e54%n33%before: 50%"], "d"),
+    ("A far d", "attention\u2019s", "mostly luck", ["e63%n34%before: n 55%", "e54%n33%before: 50%"], (3, "d")),
     (
-        "Reach?",
+        "How far?",
         "the RNN\u2019s",
         "232 times against 10",
         [re.compile("^<1%.*\\s10 of"), re.compile("^10%.*\\s232 of")],
-        "",
+        (6, "\u2423"),
     ),
-    ("At once?", "all lines", "15 rounds", ["f57%n26%1 round", "f67%n22%15 rounds"], ""),
+    ("At once", "all lines", "15 rounds", ["f57%n26%1 round", "f67%n22%15 rounds"], None),
 ]
 
 
 @pytest.mark.parametrize(("title", "guess", "told", "boxes", "asked"), STEPS)
 def test_a_step_asks_first_and_shows_then(
-    widget: Locator, title: str, guess: str, told: str, boxes: list[str | re.Pattern[str]], asked: str
+    widget: Locator,
+    title: str,
+    guess: str,
+    told: str,
+    boxes: list[str | re.Pattern[str]],
+    asked: tuple[int, str] | None,
 ) -> None:
     high = "(all) => all.filter((e) => parseFloat(getComputedStyle(e, '::after').height) > 0).length"
     before = Attention().static_sentence()
     widget.get_by_role("button", name=title).click()
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     expect(widget.locator(f"{TOLD}, .att-changed")).to_have_count(0)
-    expect(widget.locator(".att-letter.att-such")).to_have_text([asked] if asked else [])  # that of the question
-    asking = "Attention guesses n next, the RNN e." if asked else "Both guess f next."
+    framed = widget.locator(".att-letter").evaluate_all(
+        "(all) => all.flatMap((e, s) => e.matches('.att-such') ? [[s, e.textContent]] : [])"
+    )
+    assert framed == ([list(asked)] if asked else []), "the letter of the question"
+    is_far = title == "A far d"
+    asking = "Attention guesses n next, the RNN e." if is_far else "Both guess f next."
     expect(widget.locator(NOW)).to_have_text(asking)  # the question alone asks
-    assert (widget.locator(".att-bar").evaluate_all(high) == 0) == bool(asked), "no bar tells the answer"
-    expect(widget.locator(LEAD)).to_contain_text("Bars come after your guess." if asked else "Bars: how much a guess")
+    assert widget.locator(".att-bar").evaluate_all(high) == 0, "no bar tells the answer"
+    expect(widget.locator(LEAD)).to_have_text("Two networks guess the next letter.")
     labels = "(all) => all.filter((e) => e.dataset.label !== '').length"  # of what is not drawn
-    assert widget.locator("[data-label]").evaluate_all(labels) == (0 if asked else 3)
+    assert widget.locator("[data-label]").evaluate_all(labels) == 0
     expect(widget.locator(".att-name-attention > span")).to_have_text("Sees all letters at once.")
     alike = "(all) => new Set(all.map((e) => getComputedStyle(e).strokeWidth)).size === 1"
-    assert widget.locator(".att-line").evaluate_all(alike) == bool(asked), "nor a line"
+    assert widget.locator(".att-line").evaluate_all(alike), "nor a line"
     widget.get_by_role("button", name=guess, exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(told)
     expect(widget.locator(".att-guess")).to_have_text(boxes)
-    assert (widget.locator(".att-bar").evaluate_all(high) == 0) == (title == "At once?"), "no bars in the order"
-    if title == "Reach?":
+    assert (widget.locator(".att-bar").evaluate_all(high) == 0) == (title == "At once"), "no bars in the order"
+    if title == "How far?":
         letters(widget).first.click()
         expect(widget.locator(".att-guess-state")).to_contain_text("40 of")
         expect(widget.locator(".d2lrnn-outcome")).not_to_contain_text("Your earlier guess")
@@ -433,10 +438,10 @@ def test_a_step_asks_first_and_shows_then(
     expect(widget.locator(NOW)).to_have_text(before)
     expect(widget.locator(TOLD)).to_have_count(0)
     expect(widget.locator(".att-letter.att-such")).to_have_text("m")
-    if asked:
+    if is_far:
         widget.get_by_role("button", name=title).click()
         widget.get_by_role("button", name=title).click()  # closed again, the line on top asks
-        expect(widget.locator(NOW)).to_contain_text(f"Press the\u00a0{asked} to erase it.")
+        expect(widget.locator(NOW)).to_contain_text("Press the\u00a0d to erase it.")
 
 
 def test_a_letter_pressed_closes_the_question_that_it_would_answer(widget: Locator) -> None:
@@ -451,14 +456,18 @@ def test_a_letter_pressed_closes_the_question_that_it_would_answer(widget: Locat
     widget.get_by_role("button", name="attention\u2019s", exact=True).click()
     letters(widget).nth(12).click()
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
-    widget.get_by_role("button", name="Reach?").click()
-    letters(widget).nth(4).click()  # of this text; the question is about others
-    expect(widget.locator(".d2lrnn-question")).to_be_visible()
+    letters(widget).nth(12).click()  # back
+    letters(widget).nth(12).click()  # as the outcome tells: the r of the thickest line
+    expect(widget.locator(NOW)).to_have_text("Without the\u00a0r, the RNN guesses i, attention still n.")
+    for title in ("How far?", "At once"):
+        widget.get_by_role("button", name=title).click()
+        letters(widget).nth(4).click()
+        expect(widget.locator(".d2lrnn-step")).to_be_hidden()
 
 
 def test_a_reset_closes_a_question_where_nothing_else_changes(widget: Locator) -> None:
     before = widget.locator(NOW).inner_text()
-    widget.get_by_role("button", name="Reach?").click()
+    widget.get_by_role("button", name="How far?").click()
     expect(widget.locator(NOW)).not_to_have_text(before)
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(NOW)).to_have_text(before)
@@ -493,6 +502,25 @@ def test_own_text_and_none(widget: Locator) -> None:
     expect(letters(widget)).to_have_count(16)
     expect(widget.locator(".att-hint")).to_have_text("Both read only its last 16 letters.")
     assert not re.search("NaN|undefined", widget.inner_text())
+
+
+def test_a_note_on_what_was_typed_goes_with_it(widget: Locator) -> None:
+    box, hint = widget.get_by_label("Your text", exact=True), widget.locator(".att-hint")
+    for typed, title, text in (
+        ("The Time Traveller", "A far d", "head upon her k"),
+        ("The Year 1895!", "At once", "in the middle o"),
+        ("low tide!", "How far?", "in the middle o"),
+    ):
+        box.fill(typed)
+        expect(hint).to_be_visible()
+        widget.get_by_role("button", name=title).click()
+        expect(box).to_have_value(text)
+        expect(hint).to_be_hidden()
+    box.fill("In the middle \u00f3")  # read as the text that is shown at first
+    expect(hint).to_be_visible()
+    widget.get_by_role("button", name="Reset").click()
+    expect(box).to_have_value("in the middle o")
+    expect(hint).to_be_hidden()
 
 
 def test_one_letter_leaves_the_figure_as_high(widget: Locator) -> None:

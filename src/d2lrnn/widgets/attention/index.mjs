@@ -12,7 +12,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const panel = textPanel({
     t, signal,
     onLetter: (letter) => {
-      if (model.hidesBars) steps.leave(); // a letter erased would tell the answer
+      steps.leave(); // a letter erased would tell the answer
       commit({ letter, ...(state().view === "order" && { view: "text" }) });
     },
     onBack: () => {
@@ -34,10 +34,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const show = () => {
     const step = SPEC.steps[steps.opened()];
     model.isAsked = steps.isAsking(); // an open question alone asks
-    const isOfLetter = step?.state.view === "text" && step.state.letter > 0;
-    model.hidesBars = model.isAsked && isOfLetter; // they would tell the answer
-    const shown = model.isAsked && !isOfLetter ? { ...model, such: -1 } : model; // no letter is to be pressed
-    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : model.hidesBars ? "lead_asked" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
+    const asked = step?.state.view === "mean" ? model.count - 1 - BACK : step?.state.letter - 1; // the letter of the question
+    const shown = model.isAsked ? { ...model, such: asked } : model;
+    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : model.isAsked ? "lead_asked" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -159,12 +159,6 @@ export function tellingLetter(text, read, vocab) {
 
 export const STRONG = SPEC.controls.letter.strong; // a guess needs a letter that moves so much of it
 
-/** The letter that attention looks at most, where its guess hardly needs it (-1: its guess needs it). */
-export function unneededOf(weights, effects) {
-  const most = weights.indexOf(Math.max(...weights));
-  return effects[most] < STRONG ? most : -1;
-}
-
 /** In which round a computer can do each line, and each circle: no line needs another, a circle needs the one before it. */
 export const roundsOf = (count) => [Array(count).fill(1), Array.from({ length: count }, (_, s) => s + 1)];
 
@@ -208,12 +202,12 @@ export const PORT = 0.4; // how much of the columns the box of the guess covers,
 /** How many columns the picture has, at least; the letters stand in the last ones. */
 export const columnsOf = (count) => Math.max(8, count);
 
-/** Attention's lines from all letters (column s, at y = 1) up past the bars and to their places at the box of the guess (at y = 0): SVG paths. */
+/** Attention's lines from above the bars of all letters (column s; the bars end at y = 1) to their places at the box of the guess (y = 0): SVG paths. */
 export function lines(count) {
   const columns = columnsOf(count);
   return Array.from({ length: count }, (_, s) => {
     const from = columns - count + s + 0.5;
     const to = Number((columns * (1 - PORT * (1 - (s + 1) / (count + 1)))).toFixed(4));
-    return `M${from} 1V0.43C${from} 0.17 ${to} 0.26 ${to} 0`;
+    return `M${from} 0.92C${from} 0.4 ${to} 0.6 ${to} 0`;
   });
 }

@@ -2,7 +2,7 @@
 import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, unneededOf, WEIGHTS } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, WEIGHTS } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const MANY = 1000; // letters of a long text
@@ -76,7 +76,8 @@ export function scores({ sizes }) {
 export function toldOf(model, t) {
   const many = rounds({ count: MANY });
   const long = { many: formatNumber(MANY, 0), holds_many: formatNumber(many.holds, 0), looks_many: many.looks };
-  return { ...counted(model.back, t), by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long }) };
+  const last = counted(0, t);
+  return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long }) };
 }
 
 /** One of the two: its name (with what else stands `extra` beside it) and what it guesses, and a bar for each letter. */
@@ -114,21 +115,17 @@ function half(k, t, ...extra) {
     }
   };
   const draw = (model) => {
-    const { mean, order, told, hidesBars, effects, weights, text, count } = model;
+    const { mean, order, told, isAsked, effects, count } = model;
     const shares = mean ? SHARES[k] : order ? Array(count).fill(0) : effects[k];
     withCells(bars, shares.length, cell("att-bar")).forEach((bar, s) => {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
       bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
       if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
-    bars.dataset.label = hidesBars || order || mean ? "" : t("needs");
+    bars.dataset.label = isAsked || order ? "" : t(mean ? "needs_mean" : "needs");
     const isLast = told >= 0 && told === count - 1;
-    const unneeded = k > 0 || hidesBars || isLast ? -1 : unneededOf(weights, effects[0]);
-    const disagree = unneeded >= 0 && unneeded !== told;
-    const ofText = k > 0 ? (told < 0 ? "" : "_told") : isLast ? "_last" : disagree ? "_unneeded" : "";
-    gloss.textContent = t(`gloss_${name}${mean ? "_mean" : order ? "_order" : ofText}`, {
-      unneeded: !disagree ? "" : text[unneeded] === " " ? t("by_space") : t("such", { letter: which(text, unneeded, t) }),
-    });
+    const ofText = k > 0 ? (told < 0 ? "" : "_told") : isLast ? "_last" : "";
+    gloss.textContent = t(`gloss_${name}${mean ? "_mean" : order ? "_order" : ofText}`);
     drawGuess(model);
   };
   return { head: element("div", { class: "att-head" }, title, guess), bars, draw };
@@ -206,20 +203,20 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, such, by, mean, order, back, hidesBars, weights } = model;
+    const { text, told, such, by, mean, order, back, isAsked, weights } = model;
     const count = mean ? MAX_TEXT : model.count;
     shown = { count, told };
     node.classList.toggle("att-empty", count === 0);
     node.classList.toggle("att-mean", mean);
     node.classList.toggle("att-order", order);
-    node.classList.toggle("att-asks", hidesBars);
+    node.classList.toggle("att-asks", isAsked);
     wayBack.hidden = !mean;
-    columns.dataset.label = hidesBars || order ? "" : t(mean ? "looks_mean" : "looks");
+    columns.dataset.label = isAsked || order ? "" : t("looks");
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
     const at = mean ? MAX_TEXT - 1 - back : told;
-    rays.draw({ count, told: at, such, weights: mean ? WEIGHTS : hidesBars ? [] : weights });
+    rays.draw({ count, told: at, such, weights: mean ? WEIGHTS : isAsked ? [] : weights });
     memory.draw({ ...model, count });
     withCells(letters, count, cell("att-letter")).forEach((letter, s) => {
       letter.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
@@ -258,8 +255,12 @@ export function textRow({ t, signal, onText }) {
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "att-tools" },
     element("label", { class: "att-label" }, element("span", {}, t("text")), input), hint);
-  const draw = ({ text }) => {
-    if (readable(input.value) !== text) input.value = text;
+  const put = (text) => {
+    input.value = text;
+    hint.hidden = true; // it told of what was typed
   };
-  return { node, draw, clear: () => (hint.hidden = true) };
+  const draw = ({ text }) => {
+    if (readable(input.value) !== text) put(text);
+  };
+  return { node, draw, clear: () => put(readable(input.value)) };
 }
