@@ -171,10 +171,18 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
     starts = [i for i in range(1, len(ids) - length) if ids[i - 1] == space and ids[i] != space]
     X = torch.stack([ids[start : start + length] for start in starts])
 
-    def right(unit: int, gate: float | None, *, inside: bool = False) -> float:
-        """Right guesses a line, with the gate of a unit held at every space, or at every letter inside words."""
+    vowels, come = torch.isin(X, torch.tensor(text.vocab.encode("aeiou"))), []  # whether the word has had a vowel
+    for i in range(length):
+        before = come[-1] if come else torch.zeros(len(X), dtype=torch.bool)
+        come.append((before | vowels[:, i]) & (X[:, i] != space))
+
+    def right(unit: int, gate: float | None, *, inside: bool = False) -> tuple[str, str]:
+        """Right guesses a line, with the gate of a unit held at every space, or at every letter inside words.
+
+        And the share of letters at which its number is above 0 until a vowel comes, and then below.
+        """
         H = C = torch.zeros(len(X), 32)
-        found = 0.0
+        found = fits = 0.0
         for i in range(length - 1):
             I, forget, G, O = (weights["W_xh"][X[:, i]] + H @ weights["W_hh"] + b_h).chunk(4, 1)  # noqa: E741
             F_t = forget.sigmoid().clone()
@@ -183,16 +191,20 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
             C = F_t * C + I.sigmoid() * G.tanh()
             H = O.sigmoid() * C.tanh()
             found += ((H @ model.W_hq + model.b_q).argmax(1) == X[:, i + 1]).double().mean().item()
-        return found
+            fits += ((C[:, unit] < 0) == come[i]).double().mean().item()
+        return f"{found:.1f}", f"{fits / (length - 1):.0%}"
 
-    learned, opened = (f"{right(29, gate):.1f}" for gate in (None, 1.0))
-    shut = f"{right(29, 0.0, inside=True):.1f}"
+    (learned, rule), (opened, broken) = (right(29, gate) for gate in (None, 1.0))
+    shut, _ = right(29, 0.0, inside=True)
     words = json.loads((Path(widgets.__file__).parent / "gates" / "spec.json").read_text(encoding="utf-8"))["words"][
         "en"
     ]
     count = f"{len(X):,}".replace(",", "\u202f")
-    assert f"On {count} unseen lines: {opened} right on average, not {learned}." in words["step_2_outcome"]
-    assert f"On the {count} lines: {shut}, not {learned}." in words["step_3_outcome"]
+    told = f"On {count} unseen lines: {broken} of letters fit the rule, not {rule}; {opened} of {length - 1} right"
+    assert f"{told} on average, not {learned}." in words["step_2_outcome"]
+    assert (
+        f"On {count} unseen lines: {shut} of {length - 1} right on average, not {learned}." in words["step_3_outcome"]
+    )
 
 
 def test_what_becomes_of_a_number_is_told() -> None:

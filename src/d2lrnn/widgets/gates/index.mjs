@@ -73,14 +73,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const now = nowLine();
   const longest = element("p", { class: "gates-longest", "aria-hidden": "true" }); // not seen: it keeps the room of the longest sentence
   const picture = createStrips({ t, signal, onBack: () => {
-    edits.clear();
     change({ gates: [], bias: 0 });
   } });
   const units = createMap(t);
   const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
   let evidence = -1; // the answered step of which the picture shows the evidence, until a letter is chosen or something changed
-  const edits = new Map(); // the gates that are held in each unit: they are there again when the reader comes back
 
   const biasValue = element("b", {});
   const bias = rangeControl({
@@ -110,7 +108,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   }, { signal });
   onReset(() => {
     lost.hidden = true;
-    edits.clear();
     pointTo(null);
   });
   const moreUnits = fold(t("more_units"), units.mapBox);
@@ -130,8 +127,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (unit === model.unit) return;
     evidence = -1;
     guided.ask(-1); // its question or outcome is about the gates of another unit
-    edits.set(`${model.unit} ${model.text}`, state().gates);
-    commit({ unit, gates: edits.get(`${unit} ${model.text}`) ?? [] });
+    commit({ unit, gates: [] }); // held gates are those of one unit
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
   const hold = (place, value) => {

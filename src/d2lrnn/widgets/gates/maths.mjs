@@ -8,25 +8,16 @@ import SPEC from "./spec.json" with { type: "json" };
 export const KEEPER = 16; // the unit that keeps at spaces
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
 const FOLLOWED = [SPEC.controls.unit.default, KEEPER, 18];
-const LONGEST_LINE = 12; // letters that a phone shows beside the labels
-const WHOLE_LINE = 13; // and in a line of its own
+const LONGEST_LINE = 12; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
 export const readable = (text, longest = Infinity) => normalise(unaccented(text)).slice(0, longest);
 
-/** Whether a line is so short, beside the next, that the labels stand after it. */
-export const isHung = (first, next) => first <= 0.45 * next;
-
-/**
- * Where a phone breaks a text into two lines: after a first word that leaves the labels room, if the rest fits into one
- * line of `room` letters; or else after the space nearest the middle; `length` if one line is enough.
- */
-export function breakOf(letters, room = WHOLE_LINE) {
+/** Where a phone breaks a text into two lines: after the space nearest the middle; `length` if one line is enough. */
+export function breakOf(letters) {
   const { length } = letters;
   if (length <= LONGEST_LINE) return length;
   const spaces = letters.flatMap((letter, t) => (letter === " " && t < length - 1 ? [t + 1] : []));
-  const early = spaces.find((at) => length - at <= Math.min(room, WHOLE_LINE) && isHung(at, length - at));
-  if (early) return early;
   const far = (at) => Math.max(at, length - at);
   const best = spaces.reduce((found, at) => (far(at) < far(found) ? at : found), length);
   return far(best) <= 0.7 * length ? best : Math.ceil(length / 2);

@@ -1,10 +1,10 @@
 // The picture of Gates: a text and, for one unit, what is left of what a letter adds, the gates, the unit's number, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { breakOf, isHung } from "./maths.mjs";
+import { breakOf } from "./maths.mjs";
 
-// Letters of a line that have room for a number each: wide, and on a phone without labels and with them.
-const [ROOM_WIDE, ROOM_WHOLE, ROOM_NARROW] = [20, 13, 9];
+// Letters of a line that have room for a number each: wide, and on a phone.
+const [ROOM_WIDE, ROOM_NARROW] = [20, 9];
 
 const fixed = (value) => value.toFixed(3);
 /** A share: "5%", "<1%", ">99%", "0%". */
@@ -28,8 +28,8 @@ function columns(...children) {
 }
 
 /** Where the lines of a text begin and end, which a narrow screen sets below each other: { parts, most }, the longest's letters. */
-function partsOf(letters, room) {
-  const at = breakOf(letters, room);
+function partsOf(letters) {
+  const at = breakOf(letters);
   const parts = [[0, at], [at, letters.length]].filter(([from, to]) => to > from);
   return { parts, most: Math.max(1, ...parts.map(([from, to]) => to - from)) };
 }
@@ -62,13 +62,12 @@ export function createStrips({ t, signal, onBack }) {
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
-  let last = null; // what was drawn
 
   function write(letters) {
-    const { parts, most } = partsOf(letters, Math.floor(node.clientWidth / 24.5) || undefined); // no grip under 24 pixels
-    const text = [letters.join(""), ...parts].join();
+    const text = letters.join("");
     if (text === written) return;
-    if (written?.split(",")[0] !== letters.join("")) chosen = null;
+    const { parts, most } = partsOf(letters);
+    chosen = null;
     written = text;
     tiles = letters.map((letter) => element("span", { class: letter === " " ? "gates-tile is-space" : "gates-tile" }, visibleCharacter(letter)));
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
@@ -81,9 +80,7 @@ export function createStrips({ t, signal, onBack }) {
     lines.style.setProperty("--most", most);
     lines.style.setProperty("--letters", letters.length);
     lines.classList.toggle("is-long", letters.length > ROOM_WIDE);
-    const isBeside = parts.length > 1 && isHung(parts[0][1], most);
-    node.classList.toggle("is-beside", isBeside);
-    lines.classList.toggle("is-tight", most > (isBeside ? ROOM_WHOLE : ROOM_NARROW));
+    lines.classList.toggle("is-tight", most > ROOM_NARROW);
     const row = (kind, all, [from, to], ...labels) => element(
       "div", { class: `gates-row ${kind}` },
       element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, t(label)))), ...all.slice(from, to),
@@ -98,7 +95,6 @@ export function createStrips({ t, signal, onBack }) {
   }
 
   function draw(model, said) {
-    last = [model, said];
     const { name, now, nameAt, shade } = said;
     const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
     const guesses = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
@@ -136,13 +132,12 @@ export function createStrips({ t, signal, onBack }) {
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
       const isShaded = isEvidence && (letters[i] === " ") === (shade === "spaces");
-      const isCompared = isShaded && shade === "spaces";
       const [was, is] = [ownCell[i], cell[i]].map((value) => plain(value, 1));
-      numbers[i].textContent = isCompared ? t("was_now", { was, now: is }) : is;
-      node.classList.toggle("is-other", (!isEvidence || isCompared) && isOther(cell[i], ownCell[i]));
+      numbers[i].textContent = isShaded && shade === "spaces" ? t("was_now", { was, now: is }) : is;
+      node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
       const fader = faders[i];
       fader.classList.toggle("is-shaded", isShaded);
-      fader.classList.toggle("is-numbered", isEvidence ? isCompared : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
+      fader.classList.toggle("is-numbered", isEvidence ? isShaded : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
@@ -155,7 +150,8 @@ export function createStrips({ t, signal, onBack }) {
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      grips[i].textContent = isIdle && (isEvidence || i !== at) && !model.held[i] ? "" : brief(forget[i]);
+      const isNumbered = model.held[i] || (isIdle ? !isEvidence && i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
+      grips[i].textContent = isNumbered ? brief(forget[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
@@ -164,9 +160,6 @@ export function createStrips({ t, signal, onBack }) {
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
-  const sized = new ResizeObserver(() => last && draw(...last)); // another width may break the text elsewhere
-  sized.observe(node);
-  signal.addEventListener("abort", () => sized.disconnect());
   /** How far a grip goes from shut to open, in pixels. */
   const travel = (i) => bands[i].offsetTop - grips[i].offsetHeight;
   /** The grip of the gate that is told swells where it is: it can be moved. */
