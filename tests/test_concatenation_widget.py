@@ -52,6 +52,13 @@ def test_swapped_weights_give_another_result_and_no_error() -> None:
     assert f"{float(widget.one_product[0, 1]):.2f}" == "1.17"
 
 
+def test_a_repair_by_one_number_is_added_where_something_is_wrong() -> None:
+    widget = Concatenation(glued=True, swapped=True, added=0.32)
+    assert [f"{float(result):.2f}" for result in widget.one_product[0]] == ["1.23", "1.40", "-0.05"]
+    widget.update(memory_first=True)
+    torch.testing.assert_close(widget.one_product, widget.two_products)
+
+
 def test_a_smaller_result_keeps_the_place_inside() -> None:
     widget = Concatenation(batch_size=4, num_hiddens=4, row=3, column=3)
     widget.update(batch_size=2, num_hiddens=1)
@@ -67,6 +74,8 @@ def test_a_smaller_result_keeps_the_place_inside() -> None:
         {"glued": 2},
         {"batch_size": 2, "row": 2},
         {"num_hiddens": 1, "column": 1},
+        {"added": 0.325},
+        {"added": 10},
     ],
 )
 def test_what_is_out_of_range_is_refused(wrong: dict[str, int]) -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  arrange, between, cellsAt, derive, exactSum, frames, gapBetween, loopOf, matrices, products, repair, withAdded,
+  arrange, between, cellsAt, derive, exactSum, frames, gapBetween, loopOf, matrices, products, repair,
 } from "../../src/d2lrnn/widgets/concatenation/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/concatenation/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -38,9 +38,10 @@ test("swapped weights: which block each number meets, and whether the result is 
     const { x, h } = products(state.mats, 0, 0, true);
     const mixed = [...x.map(([, , kind]) => kind === "h"), ...h.map(([, , kind]) => kind === "x")].filter(Boolean).length;
     assert.equal(mixed, 2 * Math.min(sizes.num_inputs, sizes.num_hiddens), "blue meets orange, whatever the sizes");
-    assert.ok([...x, ...h].every(([, , , , isOwn]) => !isOwn), "where the colour fits, the row does not");
-    assert.deepEqual([x, h].map((part) => part.map((product) => product[5])), [state.mats.W_xh, state.mats.W_hh].map((rows) => rows.map(([weight]) => weight)), "and its own is named");
-    assert.ok(products(state.mats, 0, 0, true, true).all.every(([, , , , isOwn]) => isOwn));
+    assert.deepEqual([x, h].map((part) => part.map((product) => product[4])), [state.mats.W_xh, state.mats.W_hh].map((rows) => rows.map(([weight]) => weight)), "and its own is named");
+    assert.ok(products(state.mats, 0, 0, true, true).all.every(([, weight, , , own]) => weight === own));
+    const numbered = Object.fromEntries(Object.entries(state.mats).map(([name, rows], k) => [name, rows.map((row, i) => row.map(() => 10 * k + i))]));
+    assert.ok(products(numbered, 0, 0, true).all.every(([, weight, , , own]) => weight !== own), "where the colour fits, the row does not");
     assert.equal(state.isWrong, state.parts.flat().some(({ sum, right }) => sum !== right));
     assert.ok(!derive({ ...state, swapped: false }).isWrong && !derive({ ...state, glued: false }).isWrong);
   }
@@ -97,8 +98,13 @@ test("the right answers of the steps are right", () => {
   const lacking = all(both, false).parts[row].map((result) => (result.right - result.sum).toFixed(2));
   assert.equal(words.step_3_answer_2, `add ${lacking[column]}`);
   assert.equal(new Set(lacking).size, 3, "as its question says, all three are wrong");
-  const tried = withAdded(all(both, false), Number(lacking[column]));
+  const tried = derive({ ...DEFAULTS, ...both.before, added: Number(lacking[column]) });
   assert.deepEqual(tried.parts[row].map((part) => part.sum), [1.23, 1.4, -0.05]);
+  for (const order of [{ swapped: false }, { memory_first: true }, { glued: false }]) { // nothing is wrong, so nothing is repaired
+    const { added, isWrong } = derive({ ...tried, ...order });
+    assert.deepEqual([added, isWrong], [0, false]);
+  }
+  assert.equal(derive({ ...DEFAULTS, ...both.before, added: 0.325 }).added, 0.33, "of a link: as exact as what it is added to");
   assert.deepEqual([tried.isWrong, tried.parts[row].map((part) => part.sum === part.right)], [true, [false, true, false]]);
 });
 

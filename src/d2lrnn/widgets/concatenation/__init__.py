@@ -30,6 +30,9 @@ class Concatenation(Explorable):
         Whether W_hh stands on top of W_xh; default False. Counts only when glued. Wrong unless memory_first.
     memory_first : bool, optional
         Whether H stands before X; default False. Counts only when glued.
+    added : float, optional
+        A number added to every result to repair it, with at most two decimals, from -9.99 to 9.99; default 0. Counts
+        only where just one side of the glued tables is the other way round.
     row, column : int, optional
         The number of the result to look at, from 0.
     batch_size, num_inputs, num_hiddens : int, optional
@@ -40,7 +43,7 @@ class Concatenation(Explorable):
     Raises
     ------
     traitlets.TraitError
-        On a size or a place out of range.
+        On a size or a place out of range, or more than two decimals in `added`.
 
     Examples
     --------
@@ -56,12 +59,19 @@ class Concatenation(Explorable):
     glued = _SPEC.trait("glued")
     swapped = _SPEC.trait("swapped")
     memory_first = _SPEC.trait("memory_first")
+    added = _SPEC.trait("added")
     row = _SPEC.trait("row")
     column = _SPEC.trait("column")
     batch_size = _SPEC.trait("batch_size")
     num_inputs = _SPEC.trait("num_inputs")
     num_hiddens = _SPEC.trait("num_hiddens")
     seed = _SPEC.trait("seed")
+
+    @t.validate("added")
+    def _validate_added(self, proposal: dict[str, Any]) -> float:
+        if proposal["value"] != round(proposal["value"], 2):
+            raise t.TraitError(f"added is {proposal['value']}; give at most two decimals, as the results have.")
+        return proposal["value"]
 
     @t.validate("row", "column")
     def _validate_place(self, proposal: dict[str, Any]) -> int:
@@ -100,11 +110,14 @@ class Concatenation(Explorable):
 
     @property
     def one_product(self) -> torch.Tensor:
-        """The same from one product of the glued matrices, unless only one of the two has the memory's part first."""
+        """The same from one product of the glued matrices, unless only one of the two has the memory's part first: then
+        with `added`.
+        """
         X, W_xh, H, W_hh = self.matrices
         rows = [H, X] if self.glued and self.memory_first else [X, H]
         weights = [W_hh, W_xh] if self.glued and self.swapped else [W_xh, W_hh]
-        return torch.cat(rows, dim=1) @ torch.cat(weights)
+        is_wrong = self.glued and self.swapped != self.memory_first
+        return torch.cat(rows, dim=1) @ torch.cat(weights) + (self.added if is_wrong else 0)
 
     # ---- the static picture ----
 

@@ -1,7 +1,7 @@
 // The concatenation identity: X W_xh + H W_hh, glued into [X H] times W_xh over W_hh, and taken apart again.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, prefersReducedMotion, rangeControl } from "../ui.mjs";
-import { derive, products, repair, withAdded } from "./maths.mjs";
+import { derive, products, repair } from "./maths.mjs";
 import { codePanel, stagePanel, sumPanel, written } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -18,14 +18,14 @@ const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) *
 
 /** Which of the words tell of it. */
 function kindOf({ glued, swapped, memory_first, parts, added }, [row, column]) {
-  if (added !== undefined) return "added";
+  if (added !== 0) return "added";
   const { sum, right } = parts[row][column];
   if (swapped === memory_first) return swapped ? "both" : glued ? "glued" : "apart";
   return sum === right ? "chance" : "swapped";
 }
 
 /** The values of the templates that tell of one number of the result. */
-function told({ parts, mats, added = 0 }, [row, column]) {
+function told({ parts, mats, added }, [row, column]) {
   const { x, h, sum, right } = parts[row][column];
   const [count, results] = [mats.W_xh.length + mats.W_hh.length, parts.length * parts[0].length];
   return {
@@ -36,6 +36,7 @@ function told({ parts, mats, added = 0 }, [row, column]) {
 }
 
 function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
+  const change = (values) => commit({ ...values, added: 0 }); // what was tried was tried on other results
   let model = null; // where all goes, and what is told, at once
   let carried = Promise.resolve(true); // the terms have come to their new places
   let hovered = null;
@@ -71,9 +72,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     onDrop: (glued) => {
       if (glued === model.glued) meet(slide());
-      else commit({ glued, ...IN_ORDER });
+      else change({ glued, ...IN_ORDER });
     },
-    onSwap: (side) => commit({ [SIDES[side]]: !model[SIDES[side]] }),
+    onSwap: (side) => change({ [SIDES[side]]: !model[SIDES[side]] }),
   });
 
   // ---- the sum runs ----
@@ -113,8 +114,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw(model.isWrong ? "pressed_wrong" : "pressed"), values));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance", model.added);
-    stage.tellNext(t("next", values), looked[1]);
-    root.classList.toggle("glue-tried", model.added !== undefined);
+    stage.tellNext(["next", "next_short", "next_least"].map((key) => t(key, values)), looked[1]);
     const areMoving = sum.show(pairsNow(), model.parts[looked[0]][looked[1]], model.glued, model.added);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
@@ -172,18 +172,18 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- controls ----
   const glue = buttonControl({
-    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => commit({ glued: !state().glued, ...IN_ORDER }),
+    label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => change({ glued: !state().glued, ...IN_ORDER }),
   });
   const swaps = Object.entries(SIDES).map(([side, name]) => buttonControl({
-    label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => commit({ [name]: !state()[name] }),
+    label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => change({ [name]: !state()[name] }),
   }));
   const hint = element("span", { class: "glue-soft glue-hint" });
-  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => commit({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
+  const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => change({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });
   const sizes = Object.fromEntries(SIZES.map((name) => {
     const value = element("b", {});
     const { min, max } = SPEC.controls[name];
     const range = rangeControl({
-      label: element("span", {}, t(name), " ", value), min, max, signal, onInput: (size) => keepPlace(range.node, () => commit(repair({ ...state(), [name]: size }))),
+      label: element("span", {}, t(name), " ", value), min, max, signal, onInput: (size) => keepPlace(range.node, () => change(repair({ ...state(), [name]: size }))),
     });
     return [name, { node: range.node, set: (size) => { value.textContent = String(size); range.set(size, String(size)); } }];
   }));
@@ -194,32 +194,20 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     queueMicrotask(() => scrollBy({ top: node.getBoundingClientRect().top - top, behavior: "instant" })); // it has been drawn
   };
   // A wrong answer to the last question is tried: the tables stay as they are, and its number may be added to every result.
-  let trial = null; // { of, added }
-  const setOfResults = ({ glued, swapped, memory_first, ...rest }) => [glued, swapped, memory_first, ...[...SIZES, "seed"].map((name) => rest[name])].join();
-  const leaveTrial = () => {
-    trial = null;
-    queueMicrotask(() => trial === null && model.added !== undefined && draw(derive(state()))); // also where nothing else changes
-  };
   const steps = guidedSteps({
-    t, state, steps: SPEC.steps, onReset, say, signal,
-    set: (values) => {
-      commit(values);
-      leaveTrial();
-    },
+    t, state, steps: SPEC.steps, onReset, say, signal, set: commit,
     outcome: (i, j) => {
-      const isTried = i === SPEC.steps.length - 1 && j !== SPEC.steps[i].right;
-      if (isTried) commit({ memory_first: SPEC.steps[i].before.memory_first });
-      const [asked, answered] = [SPEC.steps[i].before, state()].map(derive);
+      const { before, right: rightAnswer } = SPEC.steps[i];
+      const asked = derive({ ...state(), ...before, added: 0 });
       const place = [asked.row, asked.column];
-      const [[number, weight, , , , own]] = products(answered.mats, ...place, answered.swapped, answered.memory_first).all;
-      const lacking = asked.parts[asked.row][asked.column].right - asked.parts[asked.row][asked.column].sum;
-      if (isTried && j === 1) {
-        trial = { of: setOfResults(state()), added: lacking };
-        queueMicrotask(() => draw(derive(state())));
-      }
-      const [first, second] = withAdded(asked, lacking).parts[asked.row].filter((_, column) => column !== asked.column).map((part) => written(part.sum));
+      const { sum, right } = asked.parts[place[0]][place[1]];
+      const tried = derive({ ...asked, added: right - sum });
+      if (i === SPEC.steps.length - 1 && j !== rightAnswer) commit({ memory_first: before.memory_first, added: j === 1 ? tried.added : 0 });
+      const answered = derive(state());
+      const [[number, weight, , , own]] = products(answered.mats, ...place, answered.swapped, answered.memory_first).all;
+      const [first, second] = tried.parts[asked.row].filter((_, column) => column !== asked.column).map((part) => written(part.sum));
       const values = {
-        ...told(answered, place), first, second, value_before: told(asked, place).value, right_answer: t(`step_${i + 1}_answer_${SPEC.steps[i].right + 1}`),
+        ...told(answered, place), first, second, value_before: written(sum), right_answer: t(`step_${i + 1}_answer_${rightAnswer + 1}`),
         number: written(number, 1), weight: written(weight, 1), own: written(own, 1),
       };
       return { ...values, why: t(`step_${i + 1}_why_${j + 1}`, values) };
@@ -227,7 +215,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   onReset(() => {
     hovered = null;
-    leaveTrial();
   });
   const root = element(
     "div", { class: "d2lrnn-shape glue" },
@@ -257,8 +244,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isInOrder = ({ swapped, memory_first }) => !swapped && !memory_first;
     const waits = !first && !isOther && isInOrder(given) && isInOrder(model) && stage.share() !== Number(given.glued);
     const isRunning = runner !== null && isElsewhere && ["glued", ...Object.values(SIDES)].every((name) => given[name] === model[name]) && looked.join() === [given.row, given.column].join();
-    if (trial?.of !== setOfResults(given)) trial = null;
-    model = trial === null ? given : withAdded(given, trial.added);
+    model = given;
     stage.fill(model);
     if (first || isOther) { // other numbers stand where they belong at once
       slider.stop();
@@ -276,10 +262,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
-    const asked = SPEC.steps[steps.opened()]?.before;
-    if (asked && [...SIZES, "seed"].some((name) => asked[name] !== model[name])) { // it asked of other numbers
-      steps.ask(-1);
-    }
+    const asked = SPEC.steps[steps.opened()];
+    const isMoved = asked === SPEC.steps.at(-1) && model.glued && !model.swapped; // W_hh, which must stay on top
+    if (asked && (isMoved || [...SIZES, "seed"].some((name) => asked.before[name] !== model[name]))) steps.ask(-1); // it asked of something else
     isMeeting = waits;
     const slid = first ? null : slide();
     if (isRunning && !waits) return; // a mouse was over this number before it was pressed
@@ -301,5 +286,5 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
 export default explorable({
   spec: SPEC, derive, repair, build,
-  spoken: (model, t) => t({ apart: "spoken_apart", glued: "spoken_glued", both: "spoken_both" }[kindOf(model, [model.row, model.column])] ?? "spoken_swapped", told(model, [model.row, model.column])),
+  spoken: (model, t) => t({ apart: "spoken_apart", glued: "spoken_glued", both: "spoken_both", added: "spoken_added" }[kindOf(model, [model.row, model.column])] ?? "spoken_swapped", told(model, [model.row, model.column])),
 });

@@ -18,7 +18,7 @@ export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
 
 /**
  * The products that make the number in row i, column j: { all } in their order, and those of X and of H, each [number,
- * weight, block of the weight, block of the number, whether it is its own weight, its own weight] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
+ * weight, block of the weight, block of the number, the weight that it needs] with "x" or "h" for a block. `swapped`: W_hh stands on top of W_xh;
  * `memory_first`: H stands before X.
  */
 export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_first = false) {
@@ -28,8 +28,8 @@ export function products({ X, W_xh, H, W_hh }, i, j, swapped = false, memory_fir
   };
   const [column, line] = [glued(W_xh.map((row) => row[j]), W_hh.map((row) => row[j]), swapped), glued(X[i], H[i], memory_first)];
   const all = line.map(([value, of, place], k) => {
-    const [weight, block, row] = column[k];
-    return [value, weight, block, of, block === of && row === place, (of === "x" ? W_xh : W_hh)[place][j]];
+    const [weight, block] = column[k];
+    return [value, weight, block, of, (of === "x" ? W_xh : W_hh)[place][j]];
   });
   const from = (block) => all.filter(([, , , of]) => of === block);
   return { all, x: from("x"), h: from("h") };
@@ -40,6 +40,8 @@ export function exactSum(pairs) {
   return pairs.reduce((sum, [u, v]) => sum + Math.round(10 * u) * Math.round(10 * v), 0) / 100;
 }
 
+const hundredths = (value) => Math.round(100 * value) / 100;
+
 /** A cell that the result has. */
 export function repair(state) {
   return { ...state, row: Math.min(state.row, state.batch_size - 1), column: Math.min(state.column, state.num_hiddens - 1) };
@@ -49,19 +51,14 @@ export function repair(state) {
 export function derive(given) {
   const state = repair(given);
   const [swapped, memory_first] = [state.glued && state.swapped, state.glued && state.memory_first]; // apart, each block meets its own weights
+  const added = swapped === memory_first ? 0 : hundredths(state.added); // a repair of what one swap broke
   const mats = matrices(state);
   const parts = mats.X.map((_, i) => mats.W_xh[0].map((__, j) => {
     const own = products(mats, i, j);
     const { all, x, h } = products(mats, i, j, swapped, memory_first);
-    return { x: exactSum(x), h: exactSum(h), sum: exactSum(all), right: exactSum(own.all) };
+    return { x: exactSum(x), h: exactSum(h), sum: hundredths(exactSum(all) + added), right: exactSum(own.all) };
   }));
-  return { ...state, swapped, memory_first, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
-}
-
-/** The same with a number added to every result. */
-export function withAdded(model, added) {
-  const parts = model.parts.map((line) => line.map((part) => ({ ...part, sum: Math.round(100 * (part.sum + added)) / 100 })));
-  return { ...model, added, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
+  return { ...state, swapped, memory_first, added, mats, parts, isWrong: parts.flat().some(({ sum, right }) => sum !== right) };
 }
 
 // ---- places -----------------------------------------------------------------------------------------------------
@@ -71,8 +68,8 @@ const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 22;
 const LOOP = 26; // the way of the result back to H, below the labels
-const UNIT = { least: 26, good: 36, most: 66 }; // width of a column: all cells are alike
-const ROW = { least: 30, most: 37, all: 600 }; // apart: lower than broad, and all of them in sight
+const UNIT = { least: 26, good: 36, most: 78 }; // width of a column: all cells are alike
+const ROW = { least: 30, most: 43, all: 640 }; // apart: lower than broad, and all of them in sight
 const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
 const TALL = 1.3; // times as high as wide a glued cell may be
 

@@ -7,7 +7,7 @@ export const written = (value, decimals = 2) => value.toFixed(decimals).replace(
 
 const SMALL = 13; // px: smaller numbers get a narrow font
 const LEAST = 11.5; // still smaller ones nobody reads: the picture scrolls instead
-const LARGE = 20;
+const LARGE = 22;
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
   const room = (unit < 48 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give
@@ -16,7 +16,7 @@ const sizesOfFont = (unit, [one, two]) => {
 };
 const CAPTION = { X: 84, H: 125, W: 84, glued: [175, 190] }; // px of a block whose words have room: X, H, the weights, and both glued (of one row, of more)
 const RESULT_CAPTION = 94; // and those below the result
-const SIDE = 64; // px at the left of the weights, where their names stand
+const SIDE = 110; // px at the left of the weights, where their names stand
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
 const TOUCH = 18; // px: farther from its partner a block is apart
@@ -171,6 +171,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-done", share === 1 && lifted === null && !isCrossing);
     stage.classList.toggle("glue-crossing", isCrossing);
     stage.classList.toggle("glue-wrong", shown.isWrong);
+    fade();
   };
   let width = 0; // what there is for the blocks
   let widthsOfTexts = {}; // at 1 px: measured again only when `width` changes
@@ -203,7 +204,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     }
     for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) {
       const label = nodes[name].firstChild;
-      label.replaceChildren(element("code", {}, name), rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W")) : "");
+      label.replaceChildren(rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W", { block: name === "W_xh" ? "X" : "H" })) : "", element("code", {}, name));
       label.style.setProperty("--glue-between", `${rows > 1 ? (100 * Math.floor(rows / 2)) / rows : (name === "W_hh") === shown.swapped ? 75 : 25}%`); // between two rows: no line leads there
     }
     const inner = shown.num_inputs + shown.num_hiddens;
@@ -223,19 +224,28 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-scrolled", scrolls);
     fade();
   };
-  /** An arrow from the result of this column to its place in H, and what it becomes there, where there is room for it beside both ends. */
-  let told = ["", 0];
-  const tellNext = (...words) => {
-    if (words.length > 0) told = words;
-    next.textContent = told[0];
+  /** An arrow from the result of this column to its place in H, and what it becomes there, in the longest of some `words`. */
+  let told = [[], 0];
+  const tellNext = (...given) => {
+    if (given.length > 0) told = given;
     if (layout === null) return;
-    const { from, to, y } = loopOf(shown, layout, told[1]);
+    const [words, column] = told;
+    const { from, to, y } = loopOf(shown, layout, column);
     const low = y + 13;
+    const room = from - to - 2 * BEND;
+    const isIn = words.some((text) => { // the longest that fits between the ends, else the shortest beside the arrowhead
+      next.textContent = text;
+      return next.offsetWidth <= room;
+    });
     back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${-BEND} ${BEND}H${to + BEND}q${-BEND} 0 ${-BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
-    Object.assign(next.style, { left: `${(from + to) / 2}px`, top: `${low}px` });
-    if (next.offsetWidth > from - to - 2 * BEND) next.textContent = t("next_short");
+    Object.assign(next.style, { left: `${isIn ? (from + to) / 2 : to - BEND}px`, top: `${low}px`, translate: `${isIn ? -50 : -100}% -50%` });
   };
-  const fade = () => box.classList.toggle("glue-more", !more.hidden && box.scrollLeft > 1);
+  const fade = () => {
+    const begin = share === 0 ? Math.min(layout.apart.X[0], layout.apart.plus[0] - 12) : 0; // apart, nothing stands before it
+    const goesOn = !more.hidden && box.scrollLeft > begin + 1;
+    box.classList.toggle("glue-more", goesOn);
+    more.classList.toggle("glue-ghost", share === 0 && !goesOn); // it keeps its room
+  };
   box.addEventListener("scroll", fade, { signal, passive: true });
   const observer = new ResizeObserver(([{ contentRect }]) => {
     if (contentRect.width === width) return;
@@ -293,7 +303,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     const rows = parts.map((line, i) => line.map((value, j) => {
       const node = buttonControl({
         label: written(value.sum), class: `glue-cell${value.sum === value.right ? "" : " glue-off"}`, role: "radio", signal: ends.signal,
-        "data-mark": added === undefined ? null : value.sum === value.right ? "✓" : "✗",
+        "data-mark": added === 0 ? null : value.sum === value.right ? "✓" : "✗",
         "aria-label": t("cell", { row: i + 1, column: j + 1, value: written(value.sum) }), onPress: () => onSelect({ row: i, column: j }),
       });
       let isOver = false;
@@ -352,7 +362,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     node, fill, light, select, tellNext,
     /** The word below the result, or the number that was added to each. */
     name: (kind, added) => {
-      if (added !== undefined) {
+      if (added !== 0) {
         nodes.sum.firstChild.replaceChildren(t("each", { added: written(added) }));
         return;
       }
@@ -390,9 +400,9 @@ export function sumPanel({ t }) {
   const node = element("div", { class: "glue-terms", "aria-hidden": "true" }, rows);
   let lines = []; // [{ pairs, terms }]
 
-  const line = (pairs, part, value, { name = null, sums = null, added } = {}) => {
-    const terms = pairs.map(([u, v, kind, , isOwn, own], k) => element(
-      "span", { "data-own": isOwn ? null : k > 0 && part(k) === part(k - 1) ? written(own, 1) : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${isOwn ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
+  const line = (pairs, part, value, { name = null, sums = null, added = 0 } = {}) => {
+    const terms = pairs.map(([u, v, kind, , own], k) => element(
+      "span", { "data-own": v === own ? null : t("needs", { weight: written(own, 1) }), class: `glue-term glue-${part(k)}${v === own ? "" : " glue-wrongly"}${kind === part(k) ? "" : " glue-mixed"}` }, element("span", {}, written(u, 1)), element("span", {}, ` × ${written(v, 1)}`), // its frame is its bracket
     ));
     const total = element("b", {}, written(value));
     const all = terms.map((term, k) => (k === 0 ? term : element("span", { class: "glue-plus" }, "+ ", term)));
@@ -400,9 +410,8 @@ export function sumPanel({ t }) {
       "span", { class: `glue-group glue-${kind}` }, ...all.filter((_, k) => part(k) === kind), element("b", { class: "glue-part" }, written(sums[kind])),
     ));
     const label = name === null ? [] : [element("span", { class: "glue-soft" }, name), " "];
-    const sum = element("span", { class: "glue-total" }, added === undefined ? "" : `+ ${written(added)} `, "= ", total);
-    const end = sums === null ? [...groups, sum] : [...groups.slice(0, -1), element("span", { class: "glue-end" }, groups.at(-1), sum)]; // where not all fit in a line, the second group goes down with the sum
-    return { pairs, terms, node: element("p", {}, ...label, ...end) };
+    const sum = element("span", { class: "glue-total" }, added === 0 ? "" : `+ ${written(added)} `, "= ", total);
+    return { pairs, terms, node: element("p", {}, ...label, ...groups, sum) };
   };
   const run = (count, isRunning) => {
     let before = 0;
@@ -476,7 +485,7 @@ export function codePanel({ t }) {
     means.forEach((each, i) => each.parentNode.classList.toggle("glue-ghost", glued !== (i === 1))); // it keeps its room
     if (glued) line.replaceChildren(...cat(X, H, memory_first, 1), " @ ", element("wbr"), ...cat(W_xh, W_hh, swapped, 0));
     else line.replaceChildren(X, " @ ", W_xh, " + ", H, " @ ", W_hh);
-    if (added !== undefined) line.append(` + ${written(added)}`);
+    if (added !== 0) line.append(` + ${written(added)}`);
   };
   const light = (part) => {
     for (const [name, each] of Object.entries(names)) each.classList.toggle("glue-now", FACTORS[name] === part);
