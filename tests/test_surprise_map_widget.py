@@ -64,6 +64,12 @@ def test_the_name_of_the_third_step_stands_in_the_training_text() -> None:
     assert text.vocab.decode(text.train_ids).count(" phoebe ") > 20
 
 
+def test_no_letter_comes_as_often_as_a_space() -> None:
+    text = d.load_text()
+    story = text.vocab.decode(text.train_ids)
+    assert max(set(story), key=story.count) == " "
+
+
 def test_the_default_text_is_held_out() -> None:
     text = d.load_text()
     assert SurpriseMap().text in text.vocab.decode(text.heldout_ids)

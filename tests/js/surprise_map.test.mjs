@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  beyond, bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, LABEL, lowRun, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, STAGES, surprises, totals,
+  bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, roomFor, STAGES, surprises, THOUSAND, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -118,23 +118,20 @@ test("it opens trained, on the highest bar; the five highest are first letters",
 
 test("what is said of a text is what its bits say", () => {
   const said = (text) => STAGES.map((stage) => finding(shown({ text, stage, place: 0 })));
-  assert.deepEqual(said(DEFAULTS.text), ["untrained", "words_mean", "words_mean", "words"]);
+  assert.deepEqual(said(DEFAULTS.text), ["untrained", "spaces", "words", "words"]);
   assert.deepEqual(said("quixotl"), ["untrained", "less", "more", "more"]);
   assert.deepEqual(said("ming"), ["untrained", "same", "less", "less"]);
-  assert.deepEqual(said("the stair had never been so plain"), ["untrained", "words_mean", "words_mean", "words"]);
-  assert.deepEqual(said("i shut my eyes i asked the feeling i pushed the rod"), ["untrained", "spaces", "words_mean", "words_mean"]);
+  assert.deepEqual(said("the stair had never been so plain"), ["untrained", "spaces", "words", "words"]);
+  assert.deepEqual(said("i shut my eyes i asked the feeling i pushed the rod"), ["untrained", "spaces", "words", "words"]);
   assert.deepEqual([said("phoebe").slice(2), said("alexander").at(-1)], [["more", "less"], "same"]);
   for (const text of [DEFAULTS.text, "i shut my eyes i asked the feeling i pushed the rod"]) for (const stage of STAGES.slice(1)) {
     const model = shown({ text, stage });
     const { first, later, space } = bitsByPlace(text, model.now.bits);
-    const [part, isAverage] = finding(model).split("_");
-    if (part === "words") assert.ok(first.mean > later.mean && first.mean > space.mean);
+    if (finding(model) === "words") assert.ok(first.mean > later.mean && first.mean > space.mean);
     else assert.ok(space.mean < later.mean && space.mean < first.mean);
-    const extreme = model.now.bits.indexOf((part === "words" ? Math.max : Math.min)(...model.now.bits));
-    assert.equal(text[part === "words" ? extreme : extreme + 1] === " ", isAverage === undefined, `the ${part} are said to be extreme without “on average” where a bar of theirs is: ${stage}`);
   }
-  const of = (b) => finding({ text: "ab cd ef gh i", stage: "trained", before: { perplexity: 29 }, now: { bits: [b, 2, 3.5, 4, 2, 3.5, 4, 2, 3.5, 4, 2, 3.5], perplexity: 9 } });
-  assert.deepEqual([of(4), of(1)], ["spaces", "spaces_mean"]);
+  const of = (first, space) => ["first_steps", "trained"].map((stage) => finding({ text: "ab cd ef gh i", stage, before: { perplexity: 29 }, now: { bits: [4, space, first, 4, space, first, 4, space, first, 4, space, first], perplexity: 9 } }));
+  assert.deepEqual([of(5, 2), of(3.5, 2), of(5, 4), of(4, 4)], [["spaces", "words"], ["spaces", "spaces"], ["words", "words"], ["less", "less"]]);
 
   assert.equal(finding(shown({ text: "qqqqzzzz" })), "more");
 });
@@ -144,7 +141,7 @@ test("before its training every letter is close to a blind guess, whatever the t
   for (const text of [DEFAULTS.text, letters, [...letters].reverse().join(""), "qqqqqqqqqq", "the quick brown fox jumps over the lazy dog", "eeeeaaaaoooo tttt"]) {
     const { now, blind } = shown({ text, stage: STAGES[0] });
     assert.ok(now.bits.every((bits) => grade(bits, blind) === "near"), text);
-    assert.ok(["", "near"].includes(beyond({ before: null, now, signs: letters.length })), "and so is their average");
+    assert.equal(grade(now.rate, blind), "near", "and so is their average");
   }
 });
 
@@ -191,24 +188,26 @@ test("a letter is about as likely as a blind guess, worse or far worse: on both 
   assert.deepEqual([0.01, 0.62, 0.63, 1, 1.59, 1.61, 9.99, 10.01, 1e7].map(of), ["", "", "near", "near", "near", "worse", "worse", "far", "far"]);
 });
 
-test("a number of choices above the number of signs is explained, by the same grades", () => {
-  const of = (before, now) => beyond({ signs: 27, before: before && { perplexity: before }, now: { perplexity: now, rate: Math.log2(now) } });
-  assert.deepEqual([[null, 4], [26.9, 27.4], [null, 27.6], [29, 43], [29, 43.5], [29, 269], [29, 271], [29, 21], [null, 21]].map(([a, b]) => of(a, b)),
-    ["", "", "near", "near", "worse", "worse", "far", "was", ""]);
+test("the words of the dashed line have room over the beginning's text, and none over a name", () => {
+  assert.equal(shown({}).labels[0], 0);
+  for (const text of ["zoe", "qzxj qzxj", "margarethe", "phoebe"]) assert.equal(shown({ text }).labels[0], -1);
 });
 
-test("the words of the line have room over the beginning's text, and none over a name", () => {
-  assert.ok(shown({}).low.length >= LABEL);
-  for (const text of ["zoe", "qzxj qzxj", "margarethe", "phoebe"]) assert.ok(shown({ text }).low.length < LABEL);
-});
-
-test("the words of the line stand over the longest run of low bars in the first row, at all stages in one place", () => {
-  assert.deepEqual(lowRun("phoebe", [[6, 1, 1, 1, 1], [4.7, 4.8, 4.7, 4.8, 4.7]], 4.75), { from: 2, length: 4 });
-  assert.deepEqual(lowRun("abc", [[9, 9]], 4.75), { from: 0, length: 1 });
-  assert.deepEqual(lowRun("", [[]], 4.75), { from: 0, length: 0 });
+test("a label stands at the left, or over the first low bars of the first row that are as wide, at all stages in one place", () => {
+  const of = (label, text, ...rates) => roomFor(label, { text, rates, limit: 5 });
+  assert.equal(of(2, "phoebe", [6, 1, 1, 1, 1], [4.7, 4.8, 4.7, 4.8, 4.7]), 2);
+  assert.equal(of(2, "phoebe", [5, 6, 1, 6, 1]), 0);
+  assert.equal(of(2, "abcd", [9, 1, 9]), -1);
+  assert.equal(of(1, "", []), -1);
   const text = "the red lantern with both my hands";
-  assert.deepEqual(lowRun(text, [new Float64Array(33)], 4.75), { from: 0, length: "the red lantern with ".length });
-  for (const name of [text, "phoebe", "quixotl"]) assert.deepEqual(STAGES.map((stage) => shown({ text: name, stage }).low), Array(4).fill(shown({ text: name }).low));
+  assert.deepEqual([21, 22].map((label) => of(label, text, new Float64Array(33))), [0, -1], "“both” has no room in the first row");
+  for (const [name, place] of [[text, 0], ["phoebe", 0], ["christopher robin", 0], ["zhang wei", 2], ["qqqqzzzz", -1]]) {
+    const labels = STAGES.map((stage) => shown({ text: name, stage }).labels[1]);
+    assert.deepEqual(labels, Array(4).fill(place), name);
+    if (place < 0) continue;
+    const under = Array.from({ length: Math.ceil(Math.min(name.length, 21) / 5) }, (_, i) => place + i).filter((at) => at > 0);
+    for (const stage of STAGES) assert.ok(under.every((at) => shown({ text: name, stage }).now.bits[at - 1] <= THOUSAND), `it lies on no bar: ${name}`);
+  }
 });
 
 test("a reason is one that its bits bear", () => {
@@ -221,10 +220,12 @@ test("a reason is one that its bits bear", () => {
     const found = reason(model.before.bits, model.now.bits);
     if (found === null) continue;
     const [was, is] = [model.before, model.now].map(({ bits }) => bits[found.place - 1]);
-    assert.equal(found.name, ["less", "same", "more"][verdict(model)]);
+    assert.ok(found.name === "but" ? verdict(model) < 2 : found.name === ["less", "same", "more"][verdict(model)]);
     assert.ok(found.name === "less" ? is < 2 && is < was : is > was, text);
+    if (found.name === "less") assert.ok(Math.max(...model.now.bits) <= model.before.bits[model.most - 1] + Math.log2(GRADES.near), `nothing is said to be learned where a bar rose: ${text}`);
   }
-  assert.deepEqual(reason(of("alexander").before.bits, of("alexander").now.bits), { name: "same", place: of("alexander").most });
+  assert.deepEqual(reason(of("alexander").before.bits, of("alexander").now.bits), { name: "but", place: of("alexander").most });
+  assert.deepEqual(reason(of("zhang wei").before.bits, of("zhang wei").now.bits), { name: "but", place: 1 }, "the space is sure, but the “h” is a great surprise");
 });
 
 test("a small probability is one in so many", () => {

@@ -2,8 +2,8 @@
 import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { choices, compared, derive, percent, reason, repair, STAGES } from "./maths.mjs";
-import { beyondIn, costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
+import { choices, compared, derive, NAME, percent, reason, repair, STAGES } from "./maths.mjs";
+import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const GLIDE_SECONDS = 0.9; // from one stage of the training to the next
 const STAND_MS = 1600; // how long it stands still at each
@@ -14,6 +14,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
+  let typed = null; // the reader's last text, if it is a name
   const glide = motion({ seconds: GLIDE_SECONDS, signal });
 
   const stop = () => {
@@ -62,7 +63,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const because = reason(before.bits, after.bits);
     const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, tell({ ...model, now: after }, because.place, t));
     const about = compared(before, after) === 1 ? t("verdict_same") : "";
-    return t("verdict", { text, before: choices(before.perplexity), about, after: choices(after.perplexity), beyond: beyondIn({ ...model, now: after }, t), why }).trim();
+    return t("verdict", { text, before: choices(before.perplexity), about, after: choices(after.perplexity), signs: model.vocab.length, why }).trim();
   };
   /** The answer was about another text: of this one the panel tells the result, and judges no guess. */
   const tellAnew = () => {
@@ -77,6 +78,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const box = textBox({ t, signal, onText: (text) => {
       // A step about another text closes. The question about the reader's own stays, and its answer tells of each text: names can be compared.
       if (steps.opened() !== OWN && steps.opened() >= 0) steps.ask(-1);
+      typed = text.length > 1 && text.length <= NAME ? text : null;
       change({ text, place: 0, ...(steps.isAsking() && { stage: STAGES[0] }) });
       if (steps.opened() === OWN && !steps.isAsking()) tellAnew();
     },
@@ -89,10 +91,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const steps = guidedSteps({
     t, state, steps: SPEC.steps, onReset, say, signal,
     set: (values) => {
-      change(values);
+      const asksOwn = values === SPEC.steps[OWN].before;
+      change(asksOwn && typed !== null ? { ...values, text: typed } : values);
       if (values.stage === STAGES[0]) more.open = false; // a question: the table has its answer
-      if (values === SPEC.steps[OWN].before) box.focus();
+      if (asksOwn && !matchMedia("(pointer: coarse)").matches) box.focus(); // a phone's keyboard would cover the question
     },
+    asked: () => ({ text: state().text }),
     outcome: (i) => {
       const model = derive(state());
       for (const old of steps.node.querySelectorAll(".d2lrnn-right, .map-anew")) old.classList.remove("d2lrnn-right", "map-anew"); // of the name before
@@ -103,13 +107,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   onReset(() => {
     stop();
+    typed = null;
     box.clear();
     map.clear();
     shown = null;
     draw(derive(state()));
   });
   const shape = element("div", { class: "d2lrnn-shape map" },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, element("div", { class: "map-view" }, map.node, map.detail, training.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal }));
+    element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, map.because, element("div", { class: "map-view" }, map.node, map.detail, training.node, box.node), steps.node, more, footRow({ t, reset, link, say, signal }));
   shape.style.setProperty("--map-glide", `${GLIDE_SECONDS}s`);
   el.append(shape);
 

@@ -13,7 +13,8 @@ const SAME = 1.1; // so many times as many choices, or fewer, are about as many
 export const GRADES = { near: NEAR, far: FAR, same: SAME };
 export const NAME = 24; // letters of a text that has one row on a phone, where each bar can be compared with that of before
 const ROW = 21; // letters that have room in one row of the narrowest page
-export const LABEL = 20; // letters over which the words of the line have room
+export const LABEL = 20; // letters over which the words of the dashed line have room
+export const THOUSAND = Math.log2(1000); // bits at the other line
 export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
@@ -75,16 +76,17 @@ export function bitsByPlace(text, bits) {
 /**
  * What is to be said of a text under a network: the part of it that surprises most or least, or how it compares with before.
  *
- * A part is named where there are three letters of it, and where it stands out from each of the others: by its average alone ("_mean") where the highest or lowest bar is of another part.
+ * A part is named where there are three letters of it, and where its average stands out from each of the others. After the first steps the spaces come first: they have fallen, and little else.
  */
 export function finding({ text, stage, now, before }) {
   if (stage === STAGES[0]) return "untrained";
   const change = compared(before, now);
   if (change > 0) return ["less", "same", "more"][change];
   const { first, later, space } = bitsByPlace(text, now.bits);
-  if (first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean)) return text[now.bits.indexOf(Math.max(...now.bits))] === " " ? "words" : "words_mean";
-  if (space.count < 3 || space.mean >= 0.9 * Math.min(first.mean, later.mean)) return "less";
-  return text[now.bits.indexOf(Math.min(...now.bits)) + 1] === " " ? "spaces" : "spaces_mean";
+  const words = first.count >= 3 && first.mean > 1.1 * Math.max(later.mean, space.mean);
+  const spaces = space.count >= 3 && space.mean < 0.9 * Math.min(first.mean, later.mean);
+  if (spaces && (!words || stage === STAGES[1])) return "spaces";
+  return words ? "words" : "less";
 }
 
 /** A perplexity as it is told, a number of letters to choose among: "2.4", "21", "710 000". */
@@ -102,27 +104,19 @@ export function grade(bits, blind) {
   return times < 1 / NEAR ? "" : "near";
 }
 
-/** What is to be said of numbers of choices, before and now, where more are told than there are signs: the grade of now; "was" where before alone is one; or "". */
-export function beyond({ before, now, signs }) {
-  const isMore = ({ perplexity }) => Math.round(perplexity) > signs;
-  if (isMore(now)) return grade(now.rate, Math.log2(signs));
-  return before !== null && isMore(before) ? "was" : "";
-}
-
-/** The longest run of bars in the first row of a text that are low before and after training, where a label over the line covers none: { from, length }, from place 0, which has no bar. */
-export function lowRun(text, rates, blind) {
+/** The first place over which a label as wide as so many letters has room in the first row of a text, where no bar is higher than `limit`; or -1. Place 0 has no bar. */
+export function roomFor(label, { text, rates, limit }) {
   const [first, ...more] = pieces(text);
   let end = first?.length ?? 0;
   for (const { length } of more) {
     if (end + length > ROW) break;
     end += length;
   }
-  let best = { from: 0, length: 0 };
   for (let from = 0, at = 0; at < end; at += 1) {
-    if (at > 0 && rates.some((bits) => bits[at - 1] > blind + Math.log2(NEAR))) from = at + 1;
-    if (at + 1 - from > best.length) best = { from, length: at + 1 - from };
+    if (at > 0 && rates.some((bits) => bits[at - 1] > limit)) from = at + 1;
+    if (at + 1 - from >= label) return from;
   }
-  return best;
+  return -1;
 }
 
 /** Is a text less of a surprise than before (0), about the same (1) or more (2), as the numbers that are told say it? */
@@ -135,19 +129,16 @@ export function compared(before, after) {
 /**
  * What the bits of the letters, before the training and after it, say about a verdict: { name, place }, the letter that tells; or null.
  *
- * Less: a letter that is now hardly a surprise. The same: most letters cost less, and one costs more. More: the letter that costs most.
+ * Most letters cost less, but one clearly more: that one, whether the text costs less or the same. Less, else: a letter that is now hardly a surprise. More: the letter that costs most.
  */
 export function reason(before, after) {
   const verdict = compared(totals(before), totals(after));
-  const at = (value) => after.indexOf(value);
-  if (verdict === 0) {
-    const least = at(Math.min(...after));
-    return after[least] < 2 ? { name: "less", place: least + 1 } : null;
-  }
-  const most = at(Math.max(...after));
-  if (after[most] <= before[most]) return null;
-  if (verdict === 2) return { name: "more", place: most + 1 };
-  return after.filter((bits, i) => bits < before[i]).length > after.length / 2 ? { name: "same", place: most + 1 } : null;
+  const most = after.indexOf(Math.max(...after));
+  const isHigher = after[most] > before[most] + Math.log2(NEAR);
+  if (verdict === 2) return isHigher ? { name: "more", place: most + 1 } : null;
+  if (isHigher) return after.filter((bits, i) => bits < before[i]).length > after.length / 2 ? { name: "but", place: most + 1 } : null;
+  const least = after.indexOf(Math.min(...after));
+  return verdict === 0 && after[least] < 2 ? { name: "less", place: least + 1 } : null;
 }
 
 /** A small probability as "1 in so many", with two digits that count: the so many as text, or null. */
@@ -186,7 +177,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the room over
- * a letter in bits, the same at all stages, HIGH at most; `clips` whether at some stage a bar is higher; `blind` what each letter costs a blind guess; `low` where a label has room.
+ * a letter in bits, the same at all stages, HIGH at most; `clips` whether at some stage a bar is higher; `blind` what each letter costs a blind guess; `labels` where those of the lines have room, a fifth of a row for the short one.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -199,11 +190,16 @@ export function derive(state) {
   const most = largest(after.bits);
   const blind = Math.log2(network(stage).vocab.length);
   const read = count < BRIEF ? STAGES : [STAGES[0], stage, STAGES.at(-1)];
-  const highest = Math.max(1, ...read.flatMap((name) => [...readBy(network(name), text).bits]));
+  const rates = read.map((name) => readBy(network(name), text).bits);
+  const highest = Math.max(1, ...rates.flatMap((bits) => [...bits]));
   return {
     text, stage, count, now, before, after,
     scale: Math.min(HIGH, Math.ceil(highest)), clips: highest > HIGH,
-    most, blind, low: lowRun(text, [before.bits, after.bits], blind),
+    most, blind,
+    labels: [
+      roomFor(LABEL, { text, rates: [before.bits, after.bits], limit: blind + Math.log2(NEAR) }),
+      roomFor(Math.ceil(Math.min(text.length, ROW) / 5), { text, rates, limit: THOUSAND }),
+    ],
     place: state.place >= 1 && state.place <= count ? state.place : most,
     vocab: network(stage).vocab,
     updates: Object.fromEntries(STAGES.map((name) => [name, Number(network(name).about.num_steps)])),

@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { beyond, bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LABEL, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES } from "./maths.mjs";
+import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES, THOUSAND } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -11,12 +11,16 @@ const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) 
 export function sentenceOf(model, t) {
   if (model.count < 1) return { key: "now_short", when: "", values: {} };
   const name = finding(model);
-  const bold = { untrained: "every", words: "begin", words_mean: "begin", spaces_mean: "spaces" }[name] ?? name;
+  const bold = { untrained: "every", words: "begin" }[name] ?? name;
   const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
   return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
 
-const MEANS = Infinity; // what is pointed at is no letter, but the averages
+/** Why it is so, where that is known. */
+function becauseOf(model, t) {
+  const name = finding(model);
+  return name === "untrained" || name === "words" || (name === "spaces" && model.stage === STAGES[1]) ? t(`because_${name}`) : "";
+}
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
@@ -75,6 +79,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27 })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
+  const because = element("p", { class: "map-because" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
   const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
@@ -89,12 +94,10 @@ export function mapPanel({ t, signal, onPlace }) {
     if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : below;
   };
   let shown = null;
-  let pointed = null; // the letter under the mouse, or MEANS
+  let pointed = null; // the letter under the mouse
 
   const under = ({ clientX, clientY }) => {
-    const found = text.getRootNode().elementFromPoint(clientX, clientY);
-    if (averages.contains(found)) return MEANS;
-    const place = letters.indexOf(found);
+    const place = letters.indexOf(text.getRootNode().elementFromPoint(clientX, clientY));
     return place < 0 ? null : place;
   };
   const point = (place) => {
@@ -105,12 +108,12 @@ export function mapPanel({ t, signal, onPlace }) {
   text.addEventListener("pointermove", (event) => { // a finger slides over the letters
     const place = under(event);
     if (event.pointerType === "mouse") point(place);
-    else if (place > 0 && place !== MEANS && place !== shown.place) onPlace(place);
+    else if (place > 0 && place !== shown.place) onPlace(place);
   }, { signal });
   text.addEventListener("pointerleave", () => point(null), { signal });
   text.addEventListener("click", (event) => {
     const place = under(event);
-    if (place > 0 && place !== MEANS) onPlace(place);
+    if (place > 0) onPlace(place);
     point(place);
     keys.focus({ preventScroll: true }); // the arrow keys go on from here
   }, { signal });
@@ -124,10 +127,6 @@ export function mapPanel({ t, signal, onPlace }) {
     }
     const place = pointed !== null && pointed <= shown.count ? pointed : shown.place;
     letters.forEach((letter, i) => letter.classList.toggle("map-here", i === place));
-    if (pointed === MEANS) {
-      detail.replaceChildren(element("p", {}, t("means_why")));
-      return;
-    }
     if (place === 0) {
       detail.replaceChildren(element("p", {}, t("detail_given", { character: visibleCharacter(shown.text[0]) })));
       return;
@@ -158,7 +157,7 @@ export function mapPanel({ t, signal, onPlace }) {
         element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...(isLine ? shownMeans : []));
       pointed = null;
       for (const [name, most] of [["name", NAME], ["line", LINE], ["brief", BRIEF]]) text.classList.toggle(`map-${name}`, letters.length <= most);
-      text.style.setProperty("--map-count", Math.max(letters.length, 4));
+      text.style.setProperty("--map-count", Math.max(letters.length, 1));
       requestAnimationFrame(showScroll); // the page lays a long text out in a task of its own
     }
     const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
@@ -168,15 +167,19 @@ export function mapPanel({ t, signal, onPlace }) {
     text.style.setProperty("--map-scale", model.scale);
     text.style.setProperty("--map-most", HIGH);
     text.style.setProperty("--map-blind", model.blind.toFixed(3));
-    text.style.setProperty("--map-from", model.low.from);
-    text.classList.toggle("map-tall", model.scale > Math.log2(1000));
-    const isOnLine = model.low.length >= LABEL; // else its words would lie on bars
-    text.classList.toggle("map-named", isOnLine);
+    scale.forEach((label, i) => {
+      label.style.setProperty("--map-from", model.labels[i]);
+      label.hidden = model.labels[i] < 0; // it would lie on bars
+    });
+    text.classList.toggle("map-tall", model.scale > THOUSAND);
+    const isOnLine = model.labels[0] >= 0;
     text.classList.toggle("map-keyed", !isOnLine || model.clips);
     text.parentElement.classList.toggle("map-lined", !isOnLine && model.count > 0);
     text.parentElement.classList.toggle("map-full", model.clips);
     text.parentElement.classList.toggle("map-clips", bits.some((cost) => cost > HIGH));
-    text.classList.toggle("map-firsts", model.count > 0 && finding(model).startsWith("words")); // the headline speaks of them
+    because.hidden = letters.length <= NAME || text.classList.contains("map-keyed"); // keys stand in its place
+    because.textContent = because.hidden ? "" : becauseOf(model, t);
+    text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
     text.parentElement.classList.toggle("map-compares", showsGrey(model));
     letters.forEach((letter, i) => {
       if (i === 0) return;
@@ -193,14 +196,7 @@ export function mapPanel({ t, signal, onPlace }) {
     drawDetail();
     if (moved) bringIntoSight(letters[model.place]);
   };
-  return { node, detail, draw, clear: () => (pointed = null) };
-}
-
-/** What is said after numbers of choices: that they are letters, or, above the number of signs, what they mean. */
-export function beyondIn({ before, now, vocab: { length: signs } }, t) {
-  const found = beyond({ before, now, signs });
-  if (found === "" || found === "was") return t(`beyond_${found}`, { signs });
-  return t("beyond_now", { signs, grade: t(`grade_${found}`) });
+  return { node, because, detail, draw, clear: () => (pointed = null) };
 }
 
 /** The training: a button that plays it, a slider over its stages, and what a letter costs there on average. */
@@ -214,10 +210,8 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   const average = element("p", { class: "map-average" });
   const node = element("div", { class: "map-training" }, play, range.node, average);
   const likeness = (model) => {
-    const [was, is] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
-    const change = isCompared(model);
-    const explained = beyondIn({ ...model, before: change ? model.before : null }, t);
-    return emphasised(t.raw(explained === t("beyond_") ? "choices" : "choices_short") + explained, { count: change ? t("choices_change", { before: was, after: is }) : is });
+    const [before, after] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
+    return emphasised(half(t.raw("choices"), { signs: model.vocab.length }), { count: isCompared(model) ? t("choices_change", { before, after }) : after });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
@@ -279,7 +273,7 @@ export function costTable(t) {
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
       cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
     });
-    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), why: t("means_why"), ...GRADES });
+    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), ...GRADES });
   };
   return { node, draw };
 }
