@@ -545,7 +545,7 @@ def find_node() -> str:
 def run_node(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("NODE_")}
     run = subprocess.run(
-        [find_node(), *arguments], capture_output=True, text=True, check=False, env=environment, timeout=300
+        [find_node(), *arguments], capture_output=True, text=True, check=False, env=environment, timeout=900
     )
     assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
     return run
