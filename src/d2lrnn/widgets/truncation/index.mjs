@@ -1,7 +1,7 @@
 // Truncation: a line of text is cut; a guess shows which letters its error teaches, and rows in the fold how it is with all.
 import { emphasised, fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, rangeControl, visibleCharacter } from "../ui.mjs";
-import { OPENS, canTeach, derive, openPart, percent, percentKept } from "./maths.mjs";
+import { OPENS, SHORT, canTeach, derive, openPart, percent, percentKept } from "./maths.mjs";
 import { linePanel, rowsPanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -74,7 +74,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       node.setAttribute("aria-pressed", String(each === way));
     }
     rows.draw(model);
-    line.draw(model, { isRead: guided.opened() === 0 && !guided.isAsking() });
+    line.draw(model, { isRead: model.chosen === SHORT && guided.opened() === 0 && !guided.isAsking() });
     const { keys, values } = sentence(model, t);
     now.set(...emphasised(keys.map((key) => t.raw(key)).join(" "), values));
     const shares = { taken: percent(1 - factor), factor: percent(factor) };

@@ -27,8 +27,6 @@ export const LONG = Math.max(...Object.keys(OPENS));
 /** What the opening bracket gets of the chosen guess's error. */
 export const openPart = ({ factor, reaches, chosen }) => (reaches[chosen] > chosen - OPENS[chosen] ? partAt(factor, chosen - OPENS[chosen]) : 0);
 const LITTLE = 0.01;
-/** Whether the short pair can teach it, whichever guess is chosen. */
-export const isTaught = (model) => openPart({ ...model, chosen: SHORT }) > 0;
 /** Whether the chosen guess can teach the network to remember that letter: the name of a word. */
 export const canTeach = (part) => (part >= LITTLE ? "can" : part > 0 ? "hardly" : "cannot");
 

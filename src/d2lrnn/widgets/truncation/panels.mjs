@@ -1,9 +1,8 @@
 // A line of text: memory goes on over it, the error of the chosen guess comes back up to a cut; in rows, the errors of all.
 import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, isTaught, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
 
-const PULL = 0.2; // of the way to the finger that the handle goes, from the allowed place where the cut is
 const PACE = 70; // milliseconds that the error takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
@@ -142,9 +141,9 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   };
   /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
   const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, STOPS[0], STOPS.at(-1));
-  /** The cut is at an allowed place; its handle is a little nearer to the finger. */
+  /** The cut is at an allowed place; its handle is at the finger. */
   const follow = () => {
-    const pull = held ? PULL * (wished() - (NUM_LETTERS - shown.model.tau)) : 0;
+    const pull = held ? wished() - (NUM_LETTERS - shown.model.tau) : 0;
     scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
   };
   arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
@@ -169,7 +168,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     grip.firstChild.animate([{}, { scale: "1 0.4" }, {}], { duration: 3 * PACE, delay: PACE * reaches[chosen] });
   }
 
-  /** `isRead`: memory of the long pair's opening bracket goes on over the cut. */
+  /** `isRead`: of the short pair, that what it teaches serves the long one over the cut. */
   function draw(model, seen) {
     const isNew = shown !== null && ["tau", "way", "factor", "chosen"].some((name) => model[name] !== shown.model[name]);
     const isReadNow = seen.isRead && !shown?.seen.isRead;
@@ -184,7 +183,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     if (isPair) cells[opener].classList.add(openPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === LONG);
-    const isKnown = seen.isRead && isTaught(model);
+    const isKnown = seen.isRead && openPart(model) > 0;
     for (const cell of [cells[OPENS[LONG]], next]) cell.classList.toggle("trunc-profits", isKnown); // the other pair
     const edge = Math.max(-LEFT_SHOWN, start);
     const whole = { factor, from: chosen + 1, level: 0.5, height: 1 };
@@ -218,13 +217,12 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     read.hidden = !seen.isRead;
     read.classList.toggle("trunc-untaught", !isKnown);
     read.firstChild.textContent = t(isKnown ? "remembered" : "untaught");
-    weights.hidden = !isKnown || chosen !== SHORT;
+    weights.hidden = !isKnown;
     const cuts = model.way === "windows" ? fences(model) : [start];
     const handle = NUM_LETTERS - tau;
     const isBeyond = start < FARTHEST; // the cut is not in sight
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
-    const isMarked = start >= 0 && Math.abs(start - handle) > 1; // the handle is at another cut
     sum.style.setProperty("--trunc-at", at(isEdge ? start : Math.max(FARTHEST, start)));
     share.textContent = percentKept(1 - model.kept[chosen]);
     rest.textContent = percent(1 - model.kept[chosen]);
@@ -238,17 +236,17 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const place = i - LEFT_SHOWN;
       line.hidden = !cuts.includes(place);
       line.style.left = at(place);
-      line.className = `trunc-line-cut${place === start ? ` trunc-own${isMarked ? " trunc-marked" : ""}` : ""}${place === handle ? " trunc-held" : ""}`;
+      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
     });
     scissors.style.left = at(handle);
     grip.lastChild.textContent = tau;
-    stops.forEach((stop, i) => stop.classList.toggle("trunc-at-cut", STOPS[i] === start && start !== handle)); // the number there would seem to be this cut's
+    rail.classList.toggle("trunc-elsewhere", start >= 0 && start !== handle); // a number over the cut would seem to be its own
     name.textContent = t(`rail_${model.way}`);
     follow();
     if (isNew && held === null) send();
     if (isReadNow && !prefersReducedMotion()) read.animate([{ clipPath: "inset(-1rem 100% -1rem 0)" }, { clipPath: "inset(-1rem -1rem -1rem 0)" }], { duration: 2 * PACE * NUM_LETTERS });
     drag.style.left = at(handle);
-    drag.hidden = isDragged || handle < 3 || [...STOPS, start].some((place) => place < handle && place > handle - 4); // it would cover numbers
+    drag.hidden = isDragged || handle < 3 || STOPS.some((place) => place < handle && place > handle - 4); // it would cover numbers
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
