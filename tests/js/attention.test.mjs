@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { attend, BACK, CHANGES, columnsOf, derive, difference, EQUAL, lines, loadAttention, MAX_TEXT, moved, PASSAGES, PORT, percent, plainLetters, readable, repair, replaceEach, roundsOf, SHARES, WEIGHTS } from "../../src/d2lrnn/widgets/attention/maths.mjs";
-import { scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
+import { asking, scores, spoken, toldOf } from "../../src/d2lrnn/widgets/attention/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/attention/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode, leftOut, loadModel } from "../../src/d2lrnn/widgets/weights.mjs";
@@ -19,6 +19,7 @@ function weights(name) {
 const BYTES = { weights_attention: weights("attention"), weights_trained: weights("trained") };
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
 const shown = (state = {}) => derive({ ...BYTES, ...DEFAULTS, ...state });
+const FAR = { text: "head upon her k", letter: 4 }; // the d, far back
 const t = translator("en", SPEC.words);
 
 function assertAllClose(found, wanted, message) {
@@ -70,22 +71,17 @@ test("a line leads from above its letter’s bar to a place of its own at the gu
   ends.forEach(([, [x, y]], s) => assert.ok(y === 0 && Math.abs(x - box - (s + 1) * (8 - box) / 5) < 1e-3));
 });
 
-test("weights are a whole that the last letter steers; that of an erased letter stays", () => {
+test("weights are a whole, and stay when a letter is erased", () => {
   const sum = (row) => row.reduce((total, weight) => total + weight, 0);
   for (const text of ["a", "in the middle o", "zzz qqq"]) assert.ok(Math.abs(sum(shown({ text }).weights) - 1) < 1e-9, text);
   assert.ok(Math.abs(sum(WEIGHTS) - 1) < 1e-3 && sum(WEIGHTS.slice(-4)) > 0.97, "on average it looks at the last few");
-  const [rest, first, last] = [0, 1, 15].map((letter) => shown({ letter }).weights);
-  const change = (weights) => Math.max(...weights.map((weight, s) => Math.abs(weight - rest[s])));
-  assert.ok(change(first) < 0.01 && change(last) > 0.15 && last[14] === rest[14]);
+  assert.deepEqual(shown({ letter: 15 }).weights, shown().weights);
   assert.ok(t.raw("measured_2").includes(`the mean of its ${loadAttention(BYTES.weights_attention).numHeads} heads`));
 });
 
 test("to look is not to need: without the letter of the thickest line the guess stays", () => {
-  const { state } = SPEC.steps[1];
-  const r = state.text.lastIndexOf("r");
-  const { weights, effects } = shown(state); // the picture beside the outcome
+  const { told: r, weights, effects, before, after } = shown(SPEC.steps[1].state);
   assert.ok(weights.every((weight, s) => s === r || weight < weights[r]) && effects[0][r] < 0.05);
-  const { before, after } = shown({ ...state, letter: r + 1 });
   assert.deepEqual([before, after].map(([{ character }]) => character), ["n", "n"]);
   assert.ok(after[0].p > after[0].second.p + 0.05, "no near tie");
 });
@@ -96,7 +92,7 @@ test("the averages stand as the letters of a passage do, the last on the right",
 });
 
 test("the memory is the same before a replaced letter; soon it differs less and less", () => {
-  const { differs, told } = shown(SPEC.steps[1].state);
+  const { differs, told } = shown(FAR);
   assert.ok(differs.slice(0, told).every((value) => value === 0) && differs.at(-1) < 0.15 * differs[told], String(differs));
   const after = differs.slice(told + 1); // it grows for one letter, then it fades
   assert.ok(after[0] > differs[told] && after.every((value, i) => i === 0 || value < after[i - 1] + 0.005), String(after));
@@ -117,8 +113,8 @@ test("it rests on a usual text, whose m only the state needs", () => {
   assert.ok(effects[0][such] < 0.005 && effects[1][such] > 0.3);
 });
 
-test("an invitation names the first letter that stands once in the text and changes one guess; in a step's text that of the question", () => {
-  for (const { state } of SPEC.steps.filter(({ state: { text, letter } }) => text && letter)) assert.equal(shown({ text: state.text }).such, state.letter - 1);
+test("an invitation names the first letter that stands once in the text and changes one guess", () => {
+  assert.equal(shown({ text: FAR.text }).such, FAR.letter - 1, "the far d");
   for (const text of [SPEC.controls.text.default, "along the shel", "the harbour"]) {
     const { such } = shown({ text });
     if (such < 0) continue;
@@ -128,12 +124,12 @@ test("an invitation names the first letter that stands once in the text and chan
     };
     assert.equal(Array.from(text, (_, s) => tips(s)).indexOf(true), such, text);
   }
-  assert.equal(spoken(shown(), t), "Both guess f next. Press the\u00a0m to erase it.");
-  assert.match(spoken(shown({ text: "a" }), t), / next\. Press a letter to erase it\.$/);
+  assert.equal(spoken(shown(), t), "Both guess f next. Erase the\u00a0m: press or drag.");
+  assert.match(spoken(shown({ text: "a" }), t), / next\. Erase a letter: press or drag\.$/);
 });
 
 test("a far letter helps attention to the right letter, and does not move the state's guess", () => {
-  const { text, before, after, effects, weights } = shown(SPEC.steps[1].state);
+  const { text, before, after, effects, weights } = shown(FAR);
   assert.deepEqual([before, after].map((both) => both.map(({ character }) => character).join("")), ["ne", "ee"], "the story goes on: knees");
   assert.ok(before[0].p > before[0].second.p + 0.1 && after[0].p > after[0].second.p + 0.2, "no near ties");
   assert.ok(Math.abs(after[1].p - before[1].p) < 0.05);
@@ -143,17 +139,18 @@ test("a far letter helps attention to the right letter, and does not move the st
 });
 
 test("the guided steps: what is called right is right", () => {
-  const [mean, far, order] = SPEC.steps;
-  const guessed = (state) => ["before", "after"].map((when) => shown(state)[when].map(({ character }) => character).join(""));
+  const [mean, thick, order] = SPEC.steps;
   const outcome = (i, state) => t(`step_${i}_outcome`, toldOf(shown(state), t));
-  const { text, letter } = far.state;
-  assert.deepEqual([guessed(far.state), t(`step_2_answer_${far.right + 1}`)], [["ne", "ee"], "attention’s"]);
-  assert.deepEqual([text[letter - 1], text.length - letter], ["d", 11]);
-  assert.match(t("step_2_question"), /the d, letter 12 from the end/);
-  assert.match(outcome(2, far.state), /^Attention’s, narrowly\. The d’s help is mostly luck: so far back, a letter changes its guess in 9 of 2\u202f223 passages; .* fades\. .* Erase its r: attention still guesses n\.$/);
-  assert.equal(CHANGES[0][text.length - letter], 9);
-  assert.equal(spoken(shown(far.state), t), "Without the\u00a0d, attention’s guess changes: both guess e.");
-  assert.ok(shown(far.state).effects[0].slice(letter, -4).every((effect) => effect < 0.1), "past the letters between");
+  const { text, letter } = thick.state;
+  const [whole, without, withoutD] = [0, letter, FAR.letter].map((erased) => shown({ text, letter: erased }));
+  const said = ({ character, p }) => `${character} ${percent(p)}`;
+  assert.deepEqual([text, text[letter - 1], t(`step_2_answer_${thick.right + 1}`)], [FAR.text, "r", "no"]);
+  assert.ok(t("step_2_question").includes(`at the r: the thickest line, ${percent(whole.weights[letter - 1])}.`));
+  assert.deepEqual([whole.before[0], without.after[0], withoutD.after[0]].map(said), ["n 55%", "n 52%", "e 63%"]);
+  assert.match(outcome(2, thick.state), /^No: it still guesses n \(52%\)\. The far d, .*: n 55% → e 63%\. .* in 9 of 2\u202f223 passages\. Looking is not needing\.$/);
+  assert.deepEqual([text[FAR.letter - 1], CHANGES[0][text.length - FAR.letter]], ["d", 9]);
+  assert.equal(spoken(without, t), "Without the\u00a0r, the RNN guesses i, attention still n.");
+  assert.equal(spoken(withoutD, t), "Without the\u00a0d, attention’s guess changes: both guess e.");
 
   assert.ok(shown(mean.state).mean && !shown(mean.before).mean && shown(mean.before).count > BACK, "its letter stands in the text");
   assert.deepEqual([shown(mean.state).back, CHANGES.map((counts) => counts[8]), PASSAGES, t(`step_1_answer_${mean.right + 1}`)], [BACK, [10, 232], 2223, "the RNN’s"]);
@@ -175,15 +172,16 @@ test("each line is in the first round, a circle in the one after that of the cir
 
 test("of networks of equal size the RNN is said to guess better", () => {
   assert.ok(EQUAL.perplexities[1] < EQUAL.perplexities[0], "lower is better"); // of the record: the Python tests
-  const said = t("models", scores(shown()));
-  assert.match(said, /^Which guesses better\? The RNN here has 23\u202f451 learned numbers, attention 13\u202f179: .* two others of about 24\u202f000 each/);
-  assert.match(said, /trained alike, the RNN guesses this story better: .* a fair choice among 3\.6 letters, attention as among 4\.2 /);
+  assert.match(t("models", scores(shown())), /the RNN has 23\u202f451 learned numbers, attention 13\u202f179\. .* about 24\u202f000 each and were trained alike/);
+  assert.match(t("step_3_outcome", toldOf(shown({ view: "order" }), t)), /at equal size the RNN guesses this story better: .* a fair choice among 3\.6 letters, attention as among 4\.2\.$/);
 });
 
 test("a question shows the text, and nothing that tells the answer", () => {
   for (const { before } of SPEC.steps) assert.deepEqual([shown(before).mean, shown(before).told], [false, -1]);
   assert.equal(spoken({ ...shown(SPEC.steps[1].before), isAsked: true }, t), "Attention guesses n next, the RNN e.");
   assert.equal(spoken({ ...shown(), isAsked: true }, t), "Both guess f next.");
+  assert.equal(spoken(asking({ ...shown(), isAsked: true }, SPEC.steps[0].state), t), "A passage: 16 letters, counted from its end.");
+  assert.deepEqual(SPEC.steps.map(({ before, state }) => asking(shown(before), state)).map(({ mean, such }) => [mean, such]), [[true, -1], [false, 12], [false, -1]]);
   assert.match(spoken({ ...shown({ text: "the tide" }), isAsked: true }, t), /^(Both guess .+ next|Attention guesses .+ next, the RNN .+)\.$/);
 });
 

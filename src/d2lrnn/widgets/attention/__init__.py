@@ -111,15 +111,8 @@ class Attention(Explorable):
 
     @property
     def weights(self) -> torch.Tensor:
-        """How much attention looks at each letter: the mean of its heads; they sum to 1. Shape (num_letters,).
-
-        As it reads the text now; at the erased letter, as before.
-        """
-        if not self.text:
-            return torch.zeros(0)
-        ids = self._ids()
-        here = torch.arange(1, len(ids) + 1) == self.letter
-        return torch.where(here, self._looks(ids[None])[0], self._looks(self._replaced(ids)[None])[0])
+        """How much attention looks at each letter: the mean of its heads; they sum to 1. Shape (num_letters,)."""
+        return self._looks(self._ids()[None])[0] if self.text else torch.zeros(0)
 
     @property
     def differs(self) -> torch.Tensor:
@@ -151,13 +144,7 @@ class Attention(Explorable):
         return rows
 
     def _telling(self) -> int:
-        """Which letter to try, from 0 (-1: none): that of the step about this text; or the first that can be told.
-
-        It stands once in the text and changes one of the two guesses.
-        """
-        for step in _SPEC.steps:
-            if step["state"].get("text") == self.text and step["state"]["letter"]:
-                return step["state"]["letter"] - 1
+        """Which letter to try, from 0 (-1: none): the first that stands once in the text and changes one guess."""
         ids = self._ids()
         changed = self._predict(self._each_replaced(ids)).argmax(dim=2) != self.probs.argmax(dim=1, keepdim=True)
         told = (

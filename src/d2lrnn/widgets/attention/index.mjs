@@ -3,7 +3,7 @@ import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { BACK, derive, MAX_TEXT, REACHES, repair } from "./maths.mjs";
-import { scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./panels.mjs";
+import { asking, scores, sentenceNodes, spoken, textPanel, textRow, toldOf } from "./panels.mjs";
 
 function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const now = nowLine();
@@ -12,8 +12,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const panel = textPanel({
     t, signal,
     onLetter: (letter) => {
+      const view = shown.mean ? "mean" : "text"; // a question about the averages shows their numbers
       steps.leave(); // a letter erased would tell the answer
-      commit({ letter, ...(state().view === "order" && { view: "text" }) });
+      commit({ letter, view });
     },
     onBack: () => {
       steps.ask(-1); // its outcome tells of the chart
@@ -31,12 +32,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const lead = element("p", { class: "d2lrnn-lead" });
   const steps = guidedSteps({ t, state: averaged, steps: SPEC.steps, set: commit, say, signal, onReset, asked: () => toldOf({ ...model, back: BACK }, t), outcome: () => toldOf(derive(state()), t) });
   let model = null;
+  let shown = null; // the model, or what a question shows of it
   const show = () => {
-    const step = SPEC.steps[steps.opened()];
     model.isAsked = steps.isAsking(); // an open question alone asks
-    const asked = step?.state.view === "mean" ? model.count - 1 - BACK : step?.state.letter - 1; // the letter of the question
-    const shown = model.isAsked ? { ...model, such: asked } : model;
-    lead.textContent = t(model.mean ? "lead_mean" : model.order ? "lead_order" : model.isAsked ? "lead_asked" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
+    shown = model.isAsked ? asking(model, SPEC.steps[steps.opened()].state) : model;
+    lead.textContent = t(shown.isAsked ? "lead_asked" : model.mean ? "lead_mean" : model.order ? "lead_order" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
+    now.node.style.setProperty("--att-count", model.count);
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };

@@ -149,10 +149,8 @@ export const REACHES = AVERAGES.reaches; // how far back a guess reaches in the 
 export const EQUAL = AVERAGES.equal; // the perplexities of two others of equal size
 export const BACK = SPEC.controls.letter.back; // the distance that the averages show at first
 
-/** Which letter to try (-1: the last): that of the step about this text; or the first that stands once in it and changes one of the two guesses. */
+/** Which letter to try (-1: none): the first that stands once in the text and changes one of the two guesses. */
 export function tellingLetter(text, read, vocab) {
-  const step = SPEC.steps.find(({ state }) => state.text === text && state.letter > 0);
-  if (step) return step.state.letter - 1;
   return Array.from(text).findIndex((letter, s) => letter !== " " && text.indexOf(letter) === text.lastIndexOf(letter)
     && read.filter(({ probs, others }) => guessOf(probs, vocab).index !== guessOf(others[s], vocab).index).length === 1);
 }
@@ -182,7 +180,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   return {
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && view === "text" ? tellingLetter(text, read, vocab) : -1,
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
-    weights: told < 0 ? whole.weights : each[told].weights.with(told, whole.weights[told]), // as it reads now; that of the erased letter as it was
+    weights: whole.weights,
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };

@@ -20,7 +20,7 @@ function which(text, s, t) {
 
 /** How often both guesses change without the letter so far back: what the words call `looks` (attention), `holds` (the state), `place`. */
 const counted = (back, t) => ({
-  looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t), nth: back + 1,
+  max: MAX_TEXT, looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t), nth: back + 1,
 });
 
 /** How many rounds all lines take, and all circles. */
@@ -40,7 +40,7 @@ function valueOf({ text, told, count, effects, weights }, t) {
 /** The sentence on top: { template, values }. */
 function sentenceOf({ text, told, such, isAsked, mean, order, count, back, before, after }, t) {
   if (text === "" && !mean) return { template: t.raw("now_empty"), values: {} };
-  if (mean) return { template: t.raw("now_mean"), values: counted(back, t) };
+  if (mean) return { template: t.raw(isAsked ? "now_asked_mean" : "now_mean"), values: counted(back, t) };
   if (order) return { template: t.raw("now_order"), values: rounds({ count }) };
   const [looks, holds] = before.map(({ character }) => named(character, t));
   if (told < 0) {
@@ -66,10 +66,16 @@ export function sentenceNodes(model, t) {
   return emphasised(template, values);
 }
 
+/** What an open question shows of the model: the letter that it asks about, and nothing that answers it. */
+export function asking(model, { view, letter }) {
+  const mean = view === "mean";
+  return { ...model, mean, such: mean ? -1 : letter - 1 };
+}
+
 /** The sizes of both, and the perplexities of two of equal size, by the names that the words give them. */
 export function scores({ sizes }) {
-  const [looks, holds] = EQUAL.perplexities.map((perplexity) => formatNumber(perplexity, 1));
-  return { looks, holds, size: formatNumber(EQUAL.size, 0), ...Object.fromEntries(NAMES.map((name, i) => [`${name}_size`, formatNumber(sizes[i], 0)])) };
+  const each = NAMES.flatMap((name, i) => [[`${name}_size`, formatNumber(sizes[i], 0)], [`unsure_${name}`, formatNumber(EQUAL.perplexities[i], 1)]]);
+  return { size: formatNumber(EQUAL.size, 0), ...Object.fromEntries(each) };
 }
 
 /** What the guided steps ask about and tell. */
@@ -77,7 +83,7 @@ export function toldOf(model, t) {
   const many = rounds({ count: MANY });
   const long = { many: formatNumber(MANY, 0), holds_many: formatNumber(many.holds, 0), looks_many: many.looks };
   const last = counted(0, t);
-  return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long }) };
+  return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long, ...scores(model) }) };
 }
 
 /** One of the two: its name (with what else stands `extra` beside it) and what it guesses, and a bar for each letter. */
@@ -98,20 +104,23 @@ function half(k, t, ...extra) {
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", ...extra, gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
-  const drawGuess = ({ mean, order, count, back, before, after }) => {
+  const turn = (count) => {
+    note.textContent = t(count === 1 ? "round_1" : "round_more", { count });
+  };
+  const drawGuess = ({ mean, order, isAsked, count, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
     const shown = is ?? was;
     const changed = is !== undefined && is.character !== was.character;
     guess.classList.toggle("att-changed", changed);
-    const turns = roundsOf(count)[k].at(-1);
     if (mean) {
-      guessed[0].set(undefined, CHANGES[k][back] / PASSAGES);
+      guessed[0].set(undefined, undefined, t("times", { count: isAsked ? "?" : formatNumber(CHANGES[k][back], 0), passages: formatNumber(PASSAGES, 0) }));
       guessed[1].set();
-      note.textContent = t("times", { count: formatNumber(CHANGES[k][back], 0), passages: formatNumber(PASSAGES, 0) });
+      note.textContent = t("times_note");
     } else {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
-      note.textContent = order && count > 0 ? t(turns === 1 ? "round_1" : "round_more", { count: turns }) : is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+      note.textContent = is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
+      if (order && count > 0) turn(roundsOf(count)[k].at(-1));
     }
   };
   const draw = (model) => {
@@ -123,12 +132,10 @@ function half(k, t, ...extra) {
       if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
     bars.dataset.label = isAsked || order ? "" : t(mean ? "needs_mean" : "needs");
-    const isLast = told >= 0 && told === count - 1;
-    const ofText = k > 0 ? (told < 0 ? "" : "_told") : isLast ? "_last" : "";
-    gloss.textContent = t(`gloss_${name}${mean ? "_mean" : order ? "_order" : ofText}`);
+    gloss.textContent = t(`gloss_${name}${isAsked ? "" : mean ? "_mean" : order ? "_order" : k > 0 && told >= 0 ? "_told" : ""}`);
     drawGuess(model);
   };
-  return { head: element("div", { class: "att-head" }, title, guess), bars, draw };
+  return { head: element("div", { class: "att-head" }, title, guess), bars, draw, turn };
 }
 
 const cell = (kind) => () => element("span", { class: kind });
@@ -166,7 +173,10 @@ function memoryRow() {
       bead.style.setProperty("--att-after", order ? s + 1 : Math.max(0, told < 0 ? 0 : s - told));
     });
   };
-  return { node, draw };
+  /** Calls `onTurn(round)` when a circle begins to fill; `isFilling`: whether some still will. */
+  const follow = (onTurn, signal) => node.addEventListener("animationstart", ({ target }) => onTurn([...node.children].indexOf(target) + 1), { signal });
+  const isFilling = () => node.lastChild.getAnimations().some(({ animationName }) => animationName === "att-fill");
+  return { node, draw, follow, isFilling };
 }
 
 /**
@@ -177,6 +187,7 @@ export function textPanel({ t, signal, onLetter, onBack }) {
   const wayBack = buttonControl({ label: t("back"), signal, onPress: onBack });
   const [above, below] = [half(0, t), half(1, t, wayBack)];
   const [rays, memory] = [lookRow(), memoryRow()];
+  memory.follow(below.turn, signal);
   const letters = element("div", { class: "att-row att-letters" });
   const columns = element("div", { class: "att-columns", "aria-hidden": "true" }, rays.node, above.bars, letters, below.bars, memory.node);
   const keys = element("input", { type: "range", class: "att-keys", min: 0, step: 1, "aria-label": t("letter") });
@@ -210,14 +221,16 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     node.classList.toggle("att-mean", mean);
     node.classList.toggle("att-order", order);
     node.classList.toggle("att-asks", isAsked);
-    wayBack.hidden = !mean;
-    columns.dataset.label = isAsked || order ? "" : t("looks");
+    wayBack.hidden = !mean || isAsked;
+    const hasLooks = !isAsked || such >= 0; // the question about a line shows how thick they are
+    columns.dataset.label = hasLooks && !order ? t("looks") : "";
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
     const at = mean ? MAX_TEXT - 1 - back : told;
-    rays.draw({ count, told: at, such, weights: mean ? WEIGHTS : isAsked ? [] : weights });
+    rays.draw({ count, told: at, such, weights: !hasLooks ? [] : mean ? WEIGHTS : weights });
     memory.draw({ ...model, count });
+    if (order && count > 0 && memory.isFilling()) below.turn(0);
     withCells(letters, count, cell("att-letter")).forEach((letter, s) => {
       letter.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
       letter.classList.toggle("att-told", s === at);
