@@ -158,8 +158,8 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     expect(trick.locator(".trick-op")).to_have_text(steps)
     expect(trick.locator(".trick-through")).to_have_text("\u22120.9")
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["2", "?", "2", "?"])  # state 1 is given
-    expect(trick.locator(".trick-says")).to_have_text("Two steps make one, whatever goes in.")
+    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # state 1 is given, and not needed
+    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line.scan-kin")).to_have_count(2)  # its two arms
     colour = "(node) => getComputedStyle(node).fill"  # as in the picture: the same boxes and colours
@@ -228,14 +228,23 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
-    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "?", "≈4.55", "?"])
+    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # though the picture shows state 4: it isn't needed
+    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two boxes make one.")
+    assert trick.get_attribute("aria-label").startswith("Two boxes make one: × 0.81 \u2212 0.8, then")  # noqa: RUF001
     expect(trick.locator(".trick-op")).to_have_text(["×0.81", "\u22120.8", "×0.81", "+2"])  # noqa: RUF001
     expect(trick.locator(".trick-result")).to_have_text(["×0.66", "+1.35"])  # noqa: RUF001
     expect(trick.locator(".trick-name").last).to_have_text("steps 5\u2060\u2013\u20608")
     expect(trick.locator(".trick-joined")).to_have_count(3)
     tick(widget)
-    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "≈4.34"])
-    expect(trick.locator(".trick-name").first).to_have_text("state 4")
+    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "≈4.34"] * 2)  # now it enters; both rows stay
+    names = [
+        "state 4",
+        "state 8",
+        "steps 5\u2060\u2013\u20606",
+        "steps 7\u2060\u2013\u20608",
+        "steps 5\u2060\u2013\u20608",
+    ]
+    expect(trick.locator(".trick-name")).to_have_text(names)
     expect(trick.locator(".trick-says")).to_have_text("4.548 × 0.656 + 1.352 ≈ 4.34")  # noqa: RUF001
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8 states", "✓ 3 rounds"])
@@ -251,8 +260,9 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     )
     for _ in range(4):
         tick(widget)
-    limit = "An ordinary network bends each state (tanh), so two steps do not make one: they must wait."
-    expect(hint).to_have_text(limit)  # when all is done
+    told = "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8."
+    expect(hint).to_have_text(told)  # when all is done
+    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "≈4.34"] * 2)
     expect(now(widget)).to_have_text("The same 8 states: 7 rounds for the loop, only 3 for the scan.")
     assert states(widget)[:8] == expected
     label = widget.locator(".scan-controls .scan-slider-label").first
@@ -332,7 +342,7 @@ def test_the_first_run_also_stops_where_boxes_of_two_steps_join(opened: tuple[Pa
 
 def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> None:
     tick(widget)
-    press(widget, "How fast?")
+    press(widget, "16 steps?")
     expect(now(widget)).to_have_text(ASKED.format(16))  # to run is to see the answer
     expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
     for _ in range(4):
@@ -340,18 +350,18 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(widget.locator(".d2lrnn-step")).to_be_visible()  # the reader may look, and is not told
     expect(now(widget)).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
     expect(widget.get_by_role("status")).to_have_text("Round 4: the loop knows 5 of 16 states. And the scan?")
-    press(widget, "How fast?")  # closed, it is told
+    press(widget, "16 steps?")  # closed, it is told
     expect(now(widget)).to_have_text("Round 4: the scan knows all 16 states. The loop knows 5.")
-    press(widget, "How fast?")
+    press(widget, "16 steps?")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     top = rects(widget, ".scan-figure")[0]["y"]
-    press(widget, "Price?")
+    press(widget, "Boxes?")
     assert rects(widget, ".scan-figure")[0]["y"] == top
-    press(widget, "How fast?")
+    press(widget, "16 steps?")
     press(widget, "8")
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(
         "No. A box covers twice as many steps every round. "
-        "4 rounds: no box waits for a state. All join at once and cover 2, 4, 8, then 16 steps."
+        "4 rounds: joining needs no state, so all boxes join at once: 2, 4, 8, then 16 steps."
     )
     expect(now(widget)).to_contain_text("Round 4: the scan knows all 16 states. The loop knows 5.")
     press(widget, "64 steps?")
@@ -365,14 +375,15 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     expect(cover).to_have_count(0)
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "No. Twice the steps cost only one round more. "
-        "Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. 1000 steps take 10 rounds, and the loop 999."
+        "Only 6: a box covers 2, 4, 8, 16, 32, 64 steps. For 1000 steps 10 rounds, not 999. "
+        "An ordinary network bends each state (tanh): its steps cannot join."
     )
     expect(now(widget)).to_contain_text("Round 6: the scan knows all 64 states. The loop knows 7.")
     widget.locator("summary").click()
     slider(widget, "Round").press("End")
     for answer in (".scan-counts", ".scan-filled", ".scan-price"):  # to the next question
         expect(widget.locator(f"{answer}:visible")).to_have_count(0)
-    press(widget, "Price?")
+    press(widget, "Boxes?")
     expect(cover).to_be_visible()
     expect(widget.locator(".scan-cover-sign")).to_have_text(["How many", "boxes?"])
     expect(widget.locator(".scan-picture text", has_text=re.compile(r"^round \d"))).to_have_count(0)  # it may be first
@@ -385,7 +396,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
         expect(widget.locator(".d2lrnn-step")).to_be_hidden()
         expect(now(widget)).to_have_text("Round 1: the loop fills 1 box, the scan 63 at the same time.")
         expect(widget.locator(".scan-trick")).to_be_visible()
-        press(widget, "Price?")
+        press(widget, "Boxes?")
     clock.resume()
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
@@ -447,7 +458,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     page.clock.install()
     widget = show(page, tmp_path, Scan())
     page.clock.pause_at(page.evaluate("Date.now() + 1000"))
-    press(widget, "How fast?")
+    press(widget, "16 steps?")
     press(widget, "8")
     outcome, right = widget.locator(".d2lrnn-outcome"), widget.locator(".d2lrnn-answers button").first
     mark = "(e) => getComputedStyle(e, '::after').content"
@@ -542,7 +553,7 @@ def test_a_box_dragged_to_its_neighbour_joins_it(widget: Locator) -> None:
 
 
 def test_a_tap_moves_nothing_and_changes_no_answer(widget: Locator) -> None:
-    press(widget, "How fast?")
+    press(widget, "16 steps?")
     press(widget, "4")
     for width in (720, 800, 1280):
         resize(widget, width, 1200)
@@ -601,13 +612,13 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(ops).to_have_text(["×0.81", "+0.7", "×0.81", "+0.9"])  # noqa: RUF001
     expect(results).to_have_text(["×0.66", "+1.47"])  # noqa: RUF001
-    expect(states).to_have_text(["1.72", "?", "1.72", "?"])
+    expect(states).to_have_text(["?"] * 4)
     expect(hint).to_contain_text("Lit up: two boxes join: 2 + 2 steps = 4.")
     for _ in range(3):
         picture.press("ArrowUp")
-    expect(states).to_have_text(["0.8", "≈4.55"])  # a blue box was made from a state and a box
-    expect(names).to_have_text(["state 2", "steps 3\u2060\u2013\u20604", "state 4"])
-    expect(ops).to_have_text(["×0.81", "+3.9"])  # noqa: RUF001
+    expect(states).to_have_text(["0.8", "≈4.55"] * 2)  # a blue box was made from a state and a box
+    expect(names).to_have_text(["state 2", "state 4", "step 3", "step 4", "steps 3\u2060\u2013\u20604"])
+    expect(results).to_have_text(["×0.81", "+3.9"])  # noqa: RUF001
     expect(says).to_have_text("0.8 × 0.81 + 3.9 ≈ 4.55")  # noqa: RUF001
     expect(hint).to_contain_text("Lit up: state 2 through the box of steps 3\u2060\u2013\u20604 gives state 4.")
     label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.55."  # noqa: RUF001
@@ -766,7 +777,7 @@ def test_your_own_opens_the_numbers_of_a_step(widget: Locator) -> None:
 def test_a_state_reads_the_same_beside_its_box(opened: tuple[Page, Record], tmp_path: Path) -> None:
     gates = Scan(**preset_values("gates", 16), method="two-sweep", step=4)
     trick = show(opened[0], tmp_path, gates).locator(".scan-trick")
-    expect(trick.locator(".trick-state")).to_have_text(["3.6", "≈2.10"])  # 2.095
+    expect(trick.locator(".trick-state")).to_have_text(["3.6", "≈2.10"] * 2)  # 2.095
 
 
 def test_the_cells_hold_steps_and_the_last_ones_parts_light_up(widget: Locator) -> None:
@@ -970,7 +981,9 @@ def test_the_picture_keeps_its_width_in_every_round(widget: Locator) -> None:
             )
             assert max(labels) <= 0, f"{width}, round {rounds}"
             widths.add(rects(widget, ".scan-figure")[0]["width"])
-            trick, *boxes = rects(widget, ".scan-trick, .trick-picture :is(rect, text), .trick-says")
+            trick, *boxes = rects(
+                widget, ".scan-trick, .trick-picture :is(rect, text), :is(.trick-says, .trick-sums span)"
+            )
             assert max(box["right"] for box in boxes) <= trick["right"] + 0.5, f"{width}, round {rounds}"
         assert len(widths) == 1, width
 
@@ -1003,15 +1016,14 @@ def test_on_a_phone_an_open_step_leaves_the_figure_in_sight(browser: Browser, tm
             box = widget.locator(part).bounding_box()
             assert box["y"] >= 0 and box["y"] + box["height"] <= foot + 1, part
 
-    for i, title in enumerate(("How fast?", "64 steps?", "Price?")):
+    for i, title in enumerate(("16 steps?", "64 steps?", "Boxes?")):
         press(widget, title)
         sees(*([".scan-trick"] if i < 2 else []), ".d2lrnn-now", ".scan-run", ".scan-picture")
         widget.locator(".d2lrnn-answers button").nth(2 if i == 2 else 0).click()
         sees(".d2lrnn-now", ".scan-run", ".scan-picture")
-        if i == 0:  # how the last box was made stands in the room beneath it
+        if i == 0:  # how the last box was made
             expect(widget.locator(".trick-says")).to_have_text("4.34 × 0.43 + 2.55 ≈ 4.42")  # noqa: RUF001
-            [card, box, says] = rects(widget, ".trick-drawn, .trick-box, .trick-says")
-            assert box["bottom"] < says["top"] and says["bottom"] <= card["bottom"]
+            sees(".scan-trick")
     context.close()
 
 
@@ -1024,3 +1036,18 @@ def test_removed_from_the_page_it_stops_walking(widget: Locator) -> None:
     press(widget, "Run")
     page.evaluate("() => { cleared = 0; document.querySelector('.d2lrnn-widget').remove(); }")
     page.wait_for_function("() => globalThis.cleared >= 1")
+
+
+def test_a_key_tells_every_colour_and_stays_where_a_copy_is_lit(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    lit = {"method": "two-sweep", "step": 11, "level": 4, "place": 10}
+    widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 64), **lit))
+    expect(widget.locator(".scan-hint")).to_have_text("Lit up: a copy of the box on its left.")
+    expect(widget.locator(".scan-key > :visible")).to_have_text(["state known", "joined", "1 step", "pale: copied"])
+    opacity = "(e) => Number(getComputedStyle(e).fillOpacity)"
+    strong, copied = (
+        widget.locator(f".scan-dot{kind}:not(.scan-kin, .scan-aside)").first.evaluate(opacity)
+        for kind in (".scan-made", ".scan-copy")
+    )
+    assert strong >= 1.5 * copied, "among what steps back a copy is still paler"
+    slider(widget, "Steps").fill("16")  # there a box says what it does
+    expect(widget.locator(".scan-key > :visible")).to_have_text(["state known", "joined", "pale: copied"])

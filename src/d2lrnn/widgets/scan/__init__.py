@@ -19,6 +19,7 @@ _SPEC = Spec("scan")
 _MIN_STEPS, _MAX_STEPS = 2, _SPEC.controls["a"]["max"]
 _MOST_NUMBERS = 16  # beyond so many time steps the static picture has dots in place of numbers
 _ROUNDING = 1e-9
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
@@ -53,23 +54,26 @@ def preset_values(name: str, num_steps: int = 8) -> dict[str, list[float]]:
     return {key: [float(v) for v in islice(cycle(values), num_steps)] for key, values in _SPEC.presets[name].items()}
 
 
+def _scientific(size: float, digits: int) -> str:
+    mantissa, exponent = f"{size:.{digits}e}".split("e")
+    return f"{mantissa}×10{str(int(exponent)).translate(_RAISED)}"  # noqa: RUF001
+
+
 def format_value(value: float) -> str:
     """A number for a small box: two places, more where it is tiny, fewer where it is large or short.
 
     Examples
     --------
     >>> [format_value(value) for value in (0.9, -2.0, 2.439, 0.125, 1 / 256, 1e-5, 542.27, 2.26e9)]
-    ['0.9', '−2', '2.44', '0.13', '0.004', '1e-5', '542.3', '2.3e9']
+    ['0.9', '−2', '2.44', '0.13', '0.004', '1×10⁻⁵', '542.3', '2.3×10⁹']
     """
     size, sign = abs(value), "−" if value < 0 else ""  # noqa: RUF001
     if size >= 99_999.5:
-        mantissa, exponent = f"{size:.1e}".split("e")
-        return f"{sign}{mantissa}e{int(exponent)}"
+        return sign + _scientific(size, 1)
     if size == round(size) or (0.005 <= size < 99.995 and abs(size - round(size, 2)) < _ROUNDING):
         return sign + f"{size:.2f}".rstrip("0").removesuffix(".")
     if size < 0.0005:
-        mantissa, exponent = f"{size:.0e}".split("e")
-        return f"{sign}{mantissa}e{int(exponent)}"
+        return sign + _scientific(size, 0)
     # Two numbers that differ by rounding alone, one a little below a half and one at it, are to look equal.
     size += _ROUNDING
     places = 3 if size < 0.005 else 2 if size < 99.995 else 1 if size < 999.95 else 0

@@ -27,7 +27,6 @@ function hintKeyOf(model, join) {
   const isDense = !showsNumbers(model);
   if (model.cell !== null) return model.cell.level > 0 && madeAt(model.levels, model.cell) < model.cell.level ? "hint_copy" : litKey(join);
   if (model.step === 0) return isDense ? "hint_dots" : "hint_start";
-  if (model.done.scan && model.done.loop) return "why_short";
   return isDense ? "hint_lines" : litKey(join);
 }
 

@@ -129,28 +129,33 @@ export function coneOf({ levels }, { level, place }) {
 
 export const ROUNDING = 1e-9;
 
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A positive number with so many digits after the point: 2.3×10⁹. */
+export function scientific(value, digits) {
+  const [mantissa, exponent] = value.toExponential(digits).split("e");
+  return `${mantissa}×10${[...exponent.replace("+", "")].map((sign) => (sign === "-" ? "⁻" : RAISED[sign])).join("")}`;
+}
+
+/** The number that a text of these shows. */
+export const numberIn = (text) => Number(text.replace("−", "-").replace(/×10(.+)/, (_, raised) => `e${[...raised].map((sign) => (sign === "⁻" ? "-" : RAISED.indexOf(sign))).join("")}`));
+
 /** A number for a small box: two places, more where it is tiny, fewer where it is large or short. */
 export function formatValue(value) {
   const size = Math.abs(value);
   const sign = value < 0 ? "−" : "";
-  if (size >= 99_999.5) return sign + size.toExponential(1).replace("e+", "e");
+  if (size >= 99_999.5) return sign + scientific(size, 1);
   if (Number.isInteger(size)) return sign + size;
   const short = size >= 0.005 && size < 99.995 && Math.abs(size - Math.round(size * 100) / 100) < ROUNDING;
   if (short) return sign + Number(size.toFixed(2));
-  if (size < 0.0005) return sign + size.toExponential(0);
+  if (size < 0.0005) return sign + scientific(size, 0);
   // Two numbers that differ by rounding alone, one a little below a half and one at it, are to look equal.
   const near = size + ROUNDING;
   return sign + near.toFixed(near < 0.005 ? 3 : near < 99.995 ? 2 : near < 999.95 ? 1 : 0);
 }
 
-const raised = (text) => [...text].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
-
 /** A small difference: 0, or 2.2×10⁻¹⁶. */
-export function formatDifference(value) {
-  if (value === 0) return "0";
-  const [mantissa, exponent] = value.toExponential(1).replace("e+", "e").split("e");
-  return `${mantissa}×10${raised(exponent)}`;
-}
+export const formatDifference = (value) => (value === 0 ? "0" : scientific(value, 1));
 
 /** As many factors as inputs; a tick and a place that there are. */
 export function repair(state) {

@@ -1,7 +1,7 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
 import { emphasised, watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
-import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestDifferences, scanLevels } from "./maths.mjs";
+import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestDifferences, numberIn, scanLevels, scientific } from "./maths.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -10,7 +10,7 @@ const MOST_NUMBERS = 16;
 const TALL = 271; // pixels for the lines of a figure without numbers
 const FOOT = 24; // pixels under a figure without numbers: how many boxes a column has filled
 const LINE = 18; // pixels from one line of text to the next
-const [SIGN, LARGE_SIGN] = [6.9, 7.9]; // pixels of a character in a cell, about
+const [SMALL_SIGN, SIGN, LARGE_SIGN] = [6.4, 6.9, 7.9]; // pixels of a character in a cell, about
 const HEAD_SIGN = 8.4; // of a bold one above a column
 
 /** The two halves of a cell's step, "×0.81" and "+2". */
@@ -121,7 +121,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const lines = strokes(parts);
   /** A text in the middle of `room` pixels, closer together where it would be longer. */
   const text = (content, atX, atY, kind = "", { anchor = "middle", room = Infinity } = {}) => {
-    const fit = 1.1 * (places.large ? LARGE_SIGN : SIGN) * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
+    const fit = 1.1 * (places.large ? LARGE_SIGN : places.wide ? SIGN : SMALL_SIGN) * content.length > room ? { textLength: Math.max(1, room).toFixed(0), lengthAdjust: "spacingAndGlyphs" } : {};
     add("text", { class: `scan-text ${kind}`, x: atX.toFixed(1), y: (atY + 4.5).toFixed(1), "text-anchor": anchor, ...fit }, content);
   };
   const sample = lit?.level === 0 ? sampleOf({ ...model, cell: lit }) : null; // what a box of the first column joins to lights up with it
@@ -338,15 +338,15 @@ export function figure({ t, signal, onCell }) {
 
 // ---- the cell in hand -----------------------------------------------------------------------------------------------
 
-const numberIn = (text) => Number(text.replace("−", "-"));
 const isWhole = (value, text) => Math.abs(value - numberIn(text)) < ROUNDING;
 /** A state as its box shows it; "≈" where it has more digits. */
 const stateText = (value) => (isWhole(value, formatValue(value)) ? "" : "≈") + formatValue(value);
 /** A number in a sum: as its box shows it, or with more decimals. */
 function fine(value, places) {
   const size = Math.abs(value);
-  if (places === 2 || size >= 99_999.5 || (places < 5 && size < 0.01)) return formatValue(value);
-  return (value < 0 ? "−" : "") + Number(size.toFixed(places));
+  if (places === 2 || size === 0 || (places < 5 && size < 0.01)) return formatValue(value);
+  const isPlain = size >= 0.0005 && size < 1e7;
+  return (value < 0 ? "−" : "") + (isPlain ? Number(size.toFixed(size < 1000 ? places : places - 3)) : scientific(size, places - 2));
 }
 /** A number that stands after a sign. */
 const term = (text) => (text.startsWith("−") ? `(${text})` : text);
@@ -357,8 +357,8 @@ function sumText(key, [p, q, r = 0], result, t) {
   const all = [2, 3, 4, 5, 6, 7, 8].map((places) => [p, q, r].map((value) => fine(value, places)));
   const texts = all.find((some) => {
     const [one, other, rest] = some.map(numberIn);
-    return formatValue(one * other + rest) === shown;
-  }) ?? all[0];
+    return numberIn(formatValue(one * other + rest)) === numberIn(shown);
+  }) ?? all.at(-1);
   const isExact = isWhole(result, shown) && [p, q, r].every((value, i) => isWhole(value, texts[i]));
   return t(key, { p: texts[0], q: term(texts[1]), r: added(texts[2]), equal: isExact ? "=" : "≈", result: shown });
 }
@@ -382,19 +382,22 @@ export function sampleOf({ a, x, levels: [{ distance, targets }], cell: { place 
 
 /**
  * How the box in hand was made: { first, next, both }, two boxes that join in one, and the states before, between and behind
- * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }. Both have
- * { from, middle, place }, of the three states, -1 for the state of zero before the first.
+ * them, null where nobody knows them yet. A box that holds a state was made from one: { next, states }; where that one was
+ * joined, `parts` tells how. Both have { from, middle, place }, of the three states, -1 for the state of zero before the first.
  */
-export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell: { level: column, place } }) {
+export function joinOf(model) {
+  const { a, x, loop, levels, level: reached, walked, trace, cell: { level: column, place } } = model;
   const at = (level, t) => [trace[level].a[t], trace[level].b[t]];
   const state = (t) => (t < 0 ? 0 : t <= walked || trace[reached].from[t] === 0 ? loop[t] : null);
-  const single = (next, from) => ({ next, states: [state(from), null, state(place)], from, middle: from, place });
+  const single = (next, from, parts = null) => ({ next, states: [state(from), null, state(place)], from, middle: from, place, parts });
   const double = (first, next, both, from, middle, last) => ({ first, next, both, states: [from, middle, last].map(state), from, middle, place: last });
   const level = madeAt(levels, { level: column, place });
   if (level > 0) {
     const other = place - levels[level - 1].distance;
     const from = trace[level].from[place] - 1;
-    return from < 0 ? single(at(level - 1, place), other) : double(at(level - 1, other), at(level - 1, place), at(level, place), from, other, place);
+    const own = { level: level - 1, place };
+    if (from < 0) return single(at(level - 1, place), other, madeAt(levels, own) > 0 ? joinOf({ ...model, cell: own }) : null);
+    return double(at(level - 1, other), at(level - 1, place), at(level, place), from, other, place);
   }
   const sample = column !== 0 ? null : sampleOf({ a, x, levels, cell: { place } });
   const own = single([a[place], x[place]], place - 1);
@@ -404,13 +407,20 @@ export function joinOf({ a, x, loop, levels, level: reached, walked, trace, cell
   return double(at(0, earlier), at(0, later), [sample.a, sample.b], earlier - 1, earlier, later);
 }
 
+/** The states before and behind a join; as long as one of two boxes' is open, both are: they join without it. */
+function ends({ first, states: [h0, , h2] }) {
+  return first !== undefined && (h0 === null || h2 === null) ? [null, null] : [h0, h2];
+}
+
 /** How the box in hand was made, in words: the key of the words, and its values. */
 export function ruleValues(model, t) {
-  const { first, next, both, from, place, states: [h0, , h2] } = joinOf(model);
+  const join = joinOf(model);
+  const { first, next, both, from, place } = join;
+  const [h0, h2] = ends(join);
   const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : formatValue(h)));
   if (from < 0) return ["rule_given", { h2: known2 }];
   if (first === undefined) return ["rule_state", { next: stepText(...next), before: from + 1, after: place + 1, h0: known0, h2: known2 }];
-  return [h0 === null || h2 === null ? "rule_open" : "rule", { first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
+  return [h0 === null ? "rule_open" : "rule", { parts: t(place - from > 2 ? "parts_boxes" : "parts_steps"), first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
 }
 
 /** How the numbers of a box were computed: [for "×", for "+"] of a box of two, or [the state], where it is known. */
@@ -457,8 +467,10 @@ export function trick({ t, signal }) {
     if (width === 0 || join === null) return;
     const places = stripOf(width);
     const { state, box, first, next, last, top, track, foot, half } = places;
-    const { from, middle, place, states: [h0, , h2] } = join;
-    const isDouble = join.first !== undefined;
+    const shown = join.parts ?? join; // of the box that a state goes through, the making
+    const { from, middle, place } = shown;
+    const isDouble = shown.first !== undefined;
+    const [h0, h2] = ends(shown);
     const sign = places.wide ? 10 : 8.5; // pixels of a character, about
     const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
       const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
@@ -488,7 +500,7 @@ export function trick({ t, signal }) {
         parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
         boxOf(middle, place, first.x, y, next.x + box - first.x);
         nameAt(middle, place, (first.x + next.x + box) / 2, y);
-        parts.push(...numbersAt(join.next, { times: first.times, plus: next.plus }, y, "trick-op"));
+        parts.push(...numbersAt(shown.next, { times: first.times, plus: next.plus }, y, "trick-op"));
       }
       stateAt(h2, place, from < 0 ? 1 : last, y, from < 0 ? "start" : "end");
     } else {
@@ -503,15 +515,15 @@ export function trick({ t, signal }) {
       nameAt(middle, place, next.x + box / 2, top - half - 11);
       nameAt(from, place, (first.x + next.x + box) / 2, foot);
       for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
-      const [[, b1], [a2], [, b]] = [join.first, join.next, join.both];
+      const [[, b1], [a2], [, b]] = [shown.first, shown.next, shown.both];
       const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, formatValue)[1]);
       const trail = [
         path(`M${first.plus} ${top + 11}V${track}`, "trick-ride"), to(first.plus, track, next.times - wing(through) - 1, "trick-ride"),
         to(next.times, top + 10, track - 13, "trick-ride", true),
         path(`M${next.times + wing(through)} ${track}H${next.plus}`, "trick-ride"), to(next.plus, top + 10, foot - 13, "trick-ride", true),
       ];
-      const [times1, plus1, times2, plus2] = [...numbersAt(join.first, first, top, "trick-op"), ...numbersAt(join.next, next, top, "trick-op")];
-      const [times, plus] = numbersAt(join.both, { times: first.times, plus: next.plus }, foot, "trick-result");
+      const [times1, plus1, times2, plus2] = [...numbersAt(shown.first, first, top, "trick-op"), ...numbersAt(shown.next, next, top, "trick-op")];
+      const [times, plus] = numbersAt(shown.both, { times: first.times, plus: next.plus }, foot, "trick-result");
       const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
       const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
       stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
@@ -556,14 +568,15 @@ export function trick({ t, signal }) {
 
   const draw = (model) => {
     join = joinOf(model);
-    const { first, from, states: [h0, , h2] } = join;
+    const { first, from, place } = join;
+    const [h0, h2] = ends(join);
     const [label, made] = [t(...ruleValues(model, t)), sumsOf(join, t)];
     node.setAttribute("aria-label", first === undefined ? label : `${label} ${t("cell_sums", { times: made[0], plus: made[1] })}`);
     both.hidden = first === undefined;
     if (!both.hidden) sums.forEach(({ text }, i) => (text.textContent = made[i]));
     const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
     const isOpen = h0 === null || h2 === null;
-    const key = first === undefined ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : h0 === null ? "says_open" : h2 === null ? "says_any" : "says_same";
+    const key = first === undefined ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : !isOpen ? "says_same" : place - from > 2 ? "says_open_boxes" : "says_open";
     node.classList.toggle("scan-unknown", h0 === null);
     says.classList.toggle("trick-sum", key === null);
     says.replaceChildren(...(key === null ? made : emphasised(t.raw(key), { h0: known0, h2: known2 })));
@@ -573,7 +586,7 @@ export function trick({ t, signal }) {
 }
 
 /** What the colours of the boxes mean. */
-export const colourKey = ({ t }) => element("p", { class: "scan-key" }, ...["known", "joined", "copied"].map((name) => element("span", { class: `scan-key-${name}` }, t(`key_${name}`))));
+export const colourKey = ({ t }) => element("p", { class: "scan-key" }, ...["known", "joined", "step", "copied"].map((name) => element("span", { class: `scan-key-${name}` }, t(`key_${name}`))));
 
 /** The two numbers of a time step, for its box in hand; hidden while there is none. */
 export function hand({ t, signal, controls, onNumber }) {
