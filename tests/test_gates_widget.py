@@ -200,11 +200,54 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
         "en"
     ]
     count = f"{len(X):,}".replace(",", "\u202f")
-    told = f"On {count} unseen lines: {broken} of letters fit the rule, not {rule}; {opened} of {length - 1} right"
-    assert f"{told} on average, not {learned}." in words["step_2_outcome"]
-    assert (
-        f"On {count} unseen lines: {shut} of {length - 1} right on average, not {learned}." in words["step_3_outcome"]
-    )
+    told = f"On {count} unseen lines: {opened} on average, not {learned}; {broken} of letters fit the rule, not {rule}."
+    assert told in words["step_2_outcome"]
+    assert f"On {count} unseen lines: {shut}, not {learned}." in words["step_3_outcome"]
+    assert f"({rule} of letters)" in words["rule_29"]
+
+
+def test_the_number_of_unit_29_has_a_simple_rule_and_that_of_unit_16_has_none() -> None:
+    """Yes-or-no questions about what was read: how well the best tells a number that is high from one that is low.
+
+    Of the held-out text; high is above 0 for unit 29, and above the median for unit 16, nearly always above 0.
+    """
+    text, model = d.load_text(), d.load_pretrained("lstm").model
+    with torch.no_grad():
+        weights = stored_tensors(model)
+        b_h = weights["b_x"] + weights["b_h"]
+        H = C = torch.zeros(32)
+        rows = []
+        for index in text.heldout_ids:
+            I, forget, G, O = (weights["W_xh"][index] + H @ weights["W_hh"] + b_h).chunk(4)  # noqa: E741
+            C = forget.sigmoid() * C + I.sigmoid() * G.tanh()
+            H = O.sigmoid() * C.tanh()
+            rows.append(C)
+    cells = torch.stack(rows)
+    assert (cells[:, 16] > 0).float().mean() > 0.99, "nearly always above 0"
+
+    read = "".join(text.vocab.decode(list(text.heldout_ids)))
+    counts: dict[str, list[float]] = {}
+    for i in range(len(read)):
+        before = read[: i + 1].rsplit(" ", 2)[-2:]  # a word read whole, and the one that is read
+        word, last = before[-1], before[0] if len(before) > 1 else ""
+        found = {"letters of the word": len(word), "letters of the word before": len(last), "letters read": i}
+        found["vowels of the word"] = sum(letter in "aeiou" for letter in word)
+        for letter in "abcdefghiklmnoprstuvwy ":
+            found[f"letters since {letter}"] = i - read.rfind(letter, 0, i + 1)
+            found[f"{letter} in the word"] = letter in word
+            found[f"{letter} in the word before"] = letter in last
+        for name, value in found.items():
+            counts.setdefault(name, []).append(float(value))
+
+    def best(unit: int, limit: float) -> tuple[float, str]:
+        high = cells[:, unit] > limit
+        questions = ((name, torch.tensor(values), k) for name, values in counts.items() for k in (1, 2, 3, 4, 6, 8, 12))
+        fits = ((((values >= k) == high).float().mean().item(), name) for name, values, k in questions)
+        return max((max(fit, 1 - fit), name) for fit, name in fits)
+
+    assert best(29, 0.0) > (0.9, "vowels of the word") and best(29, 0.0)[1] == "vowels of the word"
+    share, question = best(16, cells[:, 16].median().item())
+    assert share < 0.7, (share, question)
 
 
 def test_what_becomes_of_a_number_is_told() -> None:

@@ -139,6 +139,8 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual(lifted.held.flatMap((is, i) => (is ? [i] : [])), [8]);
   assert.deepEqual([lifted.letters[8], lifted.forget[8], shares(lifted)], [" ", 1, ["100%", "48%", "48%"]], "all that the e had let through");
   assert.equal(answer(one, 1), shares(lifted)[2]);
+  assert.ok(own.cell[7] < 0 && own.added[7] < 0 && own.forget[8] < lifted.forget[8], "the minus of the e, which is kept too");
+  assert.ok(Math.abs(lifted.cell[8] - lifted.cell[7] - own.added[8]) < 1e-9 && lifted.cell[8] < own.cell[8], "so the number falls");
   assert.deepEqual([lifted.guesses.slice(9, 12).join(""), lifted.right], ["sta", 11], "it costs a letter");
 
   const kept = derive(more.state, NETWORK);
@@ -150,6 +152,8 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual(own.cell.map((value) => value < 0), isBelow, "above 0 until a word's first vowel, then below 0");
   const afterSpaces = [own, kept].map((model) => atSpaces(model, model.cell).map((value) => value.toFixed(1)));
   assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "about 1 after each space, or what old vowels leave of it");
+  for (const space of more.shade) assert.ok(kept.letters[space] === " " && kept.cell[space - 1] < 0, "the minus of the vowel stays");
+  assert.equal(more.shade.length, 3, "all the spaces");
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -159,6 +163,9 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
   assert.equal(shut.guesses.slice(9, 12).join(""), "tta", "for sea");
   shut.cell.forEach((value, i) => letters[i] && assert.equal(value, shut.added[i], "inside words only what the letter just read adds"));
+  const isWrong = shut.cell.flatMap((value, i) => (isBelow[i] && value >= 0 ? [i] : []));
+  assert.deepEqual([isWrong, isWrong.map((i) => own.letters[i])], [all.shade, ["t", "p"]], "above 0 after a vowel");
+  assert.ok(isWrong.every((i) => own.cell[i] < 0), "and below as learned");
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 

@@ -199,11 +199,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
-    const { letters, left, right, ownRight, guesses } = derive({ ...state(), place }, networkOf(state().weights));
+    const { letters, left, right, ownRight, guesses, cell, ownCell } = derive({ ...state(), place }, networkOf(state().weights));
     evidence = SPEC.steps[i].shade ? i : -1;
     draw(model); // it may be as it was: then nothing else draws it
+    const told = SPEC.steps[i].shade?.[0] ?? fateOf(letters, place - 1);
     return {
-      share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+      was: plain(ownCell[told], 1), is: plain(cell[told], 1), share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -212,7 +213,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, pair.rule, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----

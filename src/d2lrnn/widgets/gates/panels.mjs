@@ -52,7 +52,7 @@ export function fateOf(letters, at) {
 export function createStrips({ t, signal, onBack }) {
   const back = buttonControl({ label: t("put_back"), class: "d2lrnn-button gates-back", signal, onPress: onBack });
   const count = element("span", {});
-  const legend = element("span", { class: "gates-legend" }, t("changed"));
+  const legend = element("span", { class: "gates-legend" });
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
   const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
@@ -105,7 +105,9 @@ export function createStrips({ t, signal, onBack }) {
     node.classList.toggle("is-evidence", isEvidence);
     for (const label of lefts) label.textContent = t("row_left", { letter: visibleCharacter(letters[at]) });
     const isOther = (one, other) => Math.abs(one - other) >= 0.05;
-    back.style.visibility = legend.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
+    legend.textContent = t(model.isOwn ? "hint" : "changed");
+    legend.style.visibility = letters.length < 2 ? "hidden" : "";
     count.style.visibility = letters.length < 2 ? "hidden" : ""; // no guess yet
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
     guessed.forEach((tile, i) => {
@@ -131,10 +133,11 @@ export function createStrips({ t, signal, onBack }) {
       bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
-      const isShaded = isEvidence && (letters[i] === " ") === (shade === "spaces");
+      const isShaded = isEvidence && shade.includes(i);
       const [was, is] = [ownCell[i], cell[i]].map((value) => plain(value, 1));
-      numbers[i].textContent = isShaded && shade === "spaces" ? t("was_now", { was, now: is }) : is;
+      numbers[i].textContent = isShaded ? t("was_now", { was, now: is }) : is;
       node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
+      node.classList.toggle("is-below", cell[i] < 0);
       const fader = faders[i];
       fader.classList.toggle("is-shaded", isShaded);
       fader.classList.toggle("is-numbered", isEvidence ? isShaded : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
@@ -150,7 +153,8 @@ export function createStrips({ t, signal, onBack }) {
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      const isNumbered = model.held[i] || (isIdle ? !isEvidence && i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
+      const isAgain = isEvidence && model.held[i - 1] && forget[i] === forget[i - 1];
+      const isNumbered = model.held[i] ? !isAgain : (isIdle ? !isEvidence && i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
       grips[i].textContent = isNumbered ? brief(forget[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
@@ -170,12 +174,18 @@ export function createStrips({ t, signal, onBack }) {
   return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, travel, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
-/** Two units, one that forgets and one that keeps: `onUnit` has the one that is pressed. */
+/** Two units, one that forgets and one that keeps, and the `rule` of the chosen one: `onUnit` has the one that is pressed. */
 export function createPair({ t, signal, units, onUnit }) {
   const buttons = units.map((unit) => buttonControl({ label: [element("b", {}, t("unit", { unit }), ":"), " ", element("span", {}, t(`unit_${unit}`))], signal, onPress: () => onUnit(unit) }));
+  const rule = element("p", { class: "gates-rule" });
   return {
     node: element("div", { class: "d2lrnn-segments gates-pair", role: "group", "aria-label": t("units") }, ...buttons),
-    draw: ({ unit }) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(units[i] === unit))),
+    rule,
+    draw({ unit }) {
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(units[i] === unit)));
+      const key = units.includes(unit) ? `rule_${unit}` : "rule";
+      rule.replaceChildren(...emphasised(t.raw(key), { above: t("above"), below: t("below") }));
+    },
   };
 }
 
