@@ -52,7 +52,10 @@ def test_texts_are_normalised_and_bounded_and_short_ones_have_no_surprise() -> N
     assert SurpriseMap(text="Zoë, 42!").text == "zoe"
     assert SurpriseMap(text="Łukasz Weiß").text == "lukasz weiss"
     assert SurpriseMap(text="łøđħ\u0131ßæœþð ŁØĐĦẞÆŒÞÐ").text == "lodhissaeoethd lodhssaeoethd"
-    assert SurpriseMap(text=" the ").text == " the "
+    for typed in ("Anna", "Anna ", "Anna\n", "anna -- "):
+        assert SurpriseMap(text=typed).text == "anna"
+    assert SurpriseMap(text=" the ").text == " the"
+    assert SurpriseMap(text="x" * 499 + " y").text == "x" * 499
     assert len(SurpriseMap(text="x" * 100_000).text) == 500
     for text in ("", "a"):
         widget = SurpriseMap(text=text)

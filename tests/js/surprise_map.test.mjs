@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, roomFor, STAGES, surprises, THOUSAND, totals,
+  bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, isOver, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, roomFor, STAGES, surprises, THOUSAND, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -85,7 +85,7 @@ test("the room over a letter holds the highest bar of the text at any stage, up 
 });
 
 test("texts are bounded, and links too", () => {
-  assert.equal(readable("<b>\u0000".repeat(50_000)).length, MAX_TEXT);
+  assert.equal(readable("<bb>\u0000".repeat(50_000)).length, MAX_TEXT);
   const link = (state) => decodeLink(encodeLink("SurpriseMap", 0, state), "SurpriseMap", 0, rulesOf(SPEC.controls));
   assert.deepEqual(link({ text: "the sea", stage: "half_way", place: 3 }), { text: "the sea", stage: "half_way", place: 3 });
   assert.equal(link({ text: "x".repeat(801), stage: "best", place: -1 }), null);
@@ -182,6 +182,12 @@ test("less, the same or more, as the told numbers of choices say it", () => {
   assert.deepEqual([1.04, 2.94, 2.96, 26.82, 428.86, 711_903].map(choices), ["1.0", "2.9", "3", "27", "429", "710\u202f000"]);
 });
 
+test("more choices than a blind guess has, as the told numbers say it", () => {
+  assert.deepEqual([4, 27, 29.4, 29.6, 86].map((perplexity) => isOver({ perplexity }, 27)), [false, false, false, true, true]);
+  const over = (text) => STAGES.map((stage) => isOver(shown({ text, stage }).now, 27));
+  assert.deepEqual([over("phoebe"), over("quixotl"), over(DEFAULTS.text)], [[false, false, true, false], [false, false, true, true], [false, false, false, false]]);
+});
+
 test("a letter is about as likely as a blind guess, worse or far worse: on both sides of each bound", () => {
   const of = (times) => grade(5 + Math.log2(times), 5);
   assert.deepEqual(GRADES, { near: 1.6, far: 10, same: 1.1 });
@@ -242,5 +248,5 @@ test("letters at the beginnings of words and later ones", () => {
 });
 
 test("accents and the signs at the ends leave no letter and no space behind", () => {
-  assert.deepEqual(["Zoë", "42!", "Mr. Keld said: 'so'", " the ", "a -- b", "“José”", "Łukasz", "Søren Weiß", "łøđħıßæœþð ŁØĐĦẞÆŒÞÐ"].map(readable), ["zoe", "", "mr keld said so", " the ", "a b", "jose", "lukasz", "soren weiss", "lodhissaeoethd lodhssaeoethd"]);
+  assert.deepEqual(["Zoë", "42!", "Mr. Keld said: 'so'", " the ", "Anna ", "Anna\n", "José\n", `${"x".repeat(499)} y`, "a -- b", "“José”", "Łukasz", "Søren Weiß", "łøđħıßæœþð ŁØĐĦẞÆŒÞÐ"].map(readable), ["zoe", "", "mr keld said so", " the", "anna", "anna", "jose", "x".repeat(499), "a b", "jose", "lukasz", "soren weiss", "lodhissaeoethd lodhssaeoethd"]);
 });

@@ -29,13 +29,9 @@ def _network(stage: str) -> Pretrained:
 
 
 def _readable(text: str) -> str:
-    """Normalised, without accents and the signs at its ends: "Zoë!" is "zoe"."""
-    plain = unaccented(text).lower()
-
-    def space(run: re.Match[str]) -> str:
-        return " " if 0 < run.start() <= run.end() < len(plain) or not run[0].strip() else ""
-
-    return normalize(re.sub(r"[^a-z]+", space, plain))
+    """Normalised, without accents, signs before the first letter, and whatever follows the last: "Zoë! " is "zoe"."""
+    plain = re.sub(r"^[^A-Za-z]+", lambda run: "" if run[0].strip() else " ", unaccented(text))
+    return normalize(plain)[:_MAX_TEXT].rstrip()
 
 
 class SurpriseMap(Explorable):
@@ -99,7 +95,7 @@ class SurpriseMap(Explorable):
 
     @t.validate("text")
     def _validate_text(self, proposal: dict[str, Any]) -> str:
-        return _readable(proposal["value"])[:_MAX_TEXT]
+        return _readable(proposal["value"])
 
     @property
     def bits(self) -> list[float]:

@@ -3,7 +3,7 @@ import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { choices, compared, derive, NAME, percent, reason, repair, STAGES } from "./maths.mjs";
-import { costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
+import { blindOf, costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const GLIDE_SECONDS = 0.9; // from one stage of the training to the next
 const STAND_MS = 1600; // how long it stands still at each
@@ -63,7 +63,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const because = reason(before.bits, after.bits);
     const why = text === SPEC.steps[OWN].before.text ? t("known") : because === null ? "" : t(`why_${because.name}`, tell({ ...model, now: after }, because.place, t));
     const about = compared(before, after) === 1 ? t("verdict_same") : "";
-    return t("verdict", { text, before: choices(before.perplexity), about, after: choices(after.perplexity), signs: model.vocab.length, why }).trim();
+    return t("verdict", { text, before: choices(before.perplexity), about, after: choices(after.perplexity), blind: blindOf({ ...model, now: after }, t), why }).trim();
   };
   /** The answer was about another text: of this one the panel tells the result, and judges no guess. */
   const tellAnew = () => {

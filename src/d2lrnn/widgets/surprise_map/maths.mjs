@@ -18,11 +18,10 @@ export const THOUSAND = Math.log2(1000); // bits at the other line
 export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
-/** What is read of a typed text: normalised, without accents and the signs at its ends; its first MAX_TEXT characters. */
+/** What is read of a typed text: normalised, without accents, signs before its first letter, and whatever follows its last; its first MAX_TEXT characters. */
 export function readable(text) {
-  const plain = unaccented(text).toLowerCase();
-  const inside = plain.replace(/[^a-z]+/g, (run, at) => (at > 0 && at + run.length < plain.length) || run.trim() === "" ? " " : "");
-  return normalise(inside).slice(0, MAX_TEXT);
+  const plain = unaccented(text).replace(/^[^a-z]+/i, (run) => (run.trim() === "" ? " " : ""));
+  return normalise(plain).slice(0, MAX_TEXT).trimEnd();
 }
 
 /**
@@ -88,6 +87,9 @@ export function finding({ text, stage, now, before }) {
   if (spaces && (!words || stage === STAGES[1])) return "spaces";
   return words ? "words" : "less";
 }
+
+/** Is it told as more choices than a blind guess has? */
+export const isOver = ({ perplexity }, signs) => rounded(perplexity) > SAME * signs;
 
 /** A perplexity as it is told, a number of letters to choose among: "2.4", "21", "710 000". */
 export function choices(perplexity) {

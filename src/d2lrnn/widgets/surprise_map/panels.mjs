@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES, THOUSAND } from "./maths.mjs";
+import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, isOver, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES, THOUSAND } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -13,7 +13,8 @@ export function sentenceOf(model, t) {
   const name = finding(model);
   const bold = { untrained: "every", words: "begin" }[name] ?? name;
   const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
-  return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
+  const { bits } = model.now;
+  return { key: `now_${name}`, when, values: { [bold]: t(bold) }, letter: tell(model, bits.indexOf(Math.max(...bits)) + 1, t).letter };
 }
 
 /** Why it is so, where that is known. */
@@ -24,13 +25,13 @@ function becauseOf(model, t) {
 
 /** The result in words, as the live region says it. */
 export function spoken(model, t) {
-  const { key, when, values } = sentenceOf(model, t);
-  return t(key, { when, ...values });
+  const { values, key, ...others } = sentenceOf(model, t);
+  return t(key, { ...others, ...values });
 }
 
 export const sentenceNodes = (model, t) => {
-  const { key, when, values } = sentenceOf(model, t);
-  return emphasised(half(t.raw(key), { when }), values);
+  const { values, key, ...others } = sentenceOf(model, t);
+  return emphasised(half(t.raw(key), others), values);
 };
 
 function letterSpan(character) {
@@ -40,8 +41,8 @@ function letterSpan(character) {
 /** After some training, a name is compared with what it was before. */
 const isCompared = ({ text, stage }) => text.length <= NAME && stage !== STAGES[0];
 
-/** Is some grey of before training in sight: a bar that is lower now by more than a hair? */
-const showsGrey = (model) => isCompared(model) && model.now.bits.some((cost, i) => model.before.bits[i] > cost + 0.2);
+/** How many choices a blind guess has, or why there are more. */
+export const blindOf = ({ now, vocab }, t) => t(isOver(now, vocab.length) ? "signs_over" : "signs", { count: vocab.length });
 
 const probability = (p, t) => (oneIn(p) === null ? percent(p) : t("one_in", { count: oneIn(p) }));
 
@@ -67,6 +68,8 @@ export function tell({ text, now, vocab, blind }, place, t) {
   };
 }
 
+const FADE = 58; // pixels over which a text that goes on fades
+
 /**
  * The text: tap or point at a letter; the arrow keys go from letter to letter on an unseen slider that lies over it.
  */
@@ -74,7 +77,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const scale = [27, 1000].map((count) => element("span", { class: "map-tick", style: `--map-at: ${Math.log2(count).toFixed(3)}` }, t(count === 27 ? "blind_line" : "one_in", { count: oneIn(1 / count) ?? count })));
-  const means = ["first", "later"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
+  const means = ["first", "later", "space"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
   const averages = element("span", { class: "map-means" }, element("span", { class: "map-means-name" }, t("means")), ...means);
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27 })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
@@ -82,15 +85,22 @@ export function mapPanel({ t, signal, onPlace }) {
   const because = element("p", { class: "map-because" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
   let letters = [];
-  const showScroll = () => text.parentElement.classList.toggle("map-goes-on", text.scrollTop + text.clientHeight < text.scrollHeight - 8);
+  const showScroll = () => {
+    const { scrollTop, clientHeight, scrollHeight } = text;
+    text.classList.toggle("map-past", scrollTop > 8);
+    text.parentElement.classList.toggle("map-goes-on", scrollTop + clientHeight < scrollHeight - 8);
+  };
   text.addEventListener("scroll", showScroll, { signal, passive: true });
   const sized = new ResizeObserver(showScroll);
   sized.observe(text);
   signal.addEventListener("abort", () => sized.disconnect(), { once: true });
-  const bringIntoSight = (letter) => {
-    if (letter === undefined) return;
-    const above = letter.getBoundingClientRect().top - text.getBoundingClientRect().top;
-    const below = above + letter.offsetHeight - text.clientHeight;
+  const bringIntoSight = () => {
+    const letter = letters[shown.place];
+    if (letter === undefined || text.scrollHeight <= text.clientHeight) return;
+    const last = shown.place === shown.count ? text.lastElementChild : letter; // the averages follow the last letter
+    const page = text.getBoundingClientRect();
+    const above = letter.getBoundingClientRect().top - page.top;
+    const below = last.getBoundingClientRect().bottom + FADE - page.bottom;
     if (above < 0 || below > 0) text.scrollTop += above < 0 ? above : below;
   };
   let shown = null;
@@ -149,18 +159,18 @@ export function mapPanel({ t, signal, onPlace }) {
       });
       text.style.minHeight = model.count < 1 ? `${text.clientHeight}px` : ""; // an empty text leaves its room
       let from = 0;
-      if (shown !== null) text.scrollTop = 0; // before the text changes: after it, that would lay the page out
       const { first, later } = bitsByPlace(model.text, model.now.bits);
       const shownMeans = Math.min(first.count, later.count) < 3 ? [] : [averages];
-      const isLine = letters.length <= LINE; // in a longer text the averages stay in sight while it scrolls
-      text.replaceChildren(...scale, ...(isLine ? [] : shownMeans), ...pieces(model.text).map((piece) =>
-        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...(isLine ? shownMeans : []));
+      text.replaceChildren(...scale, ...pieces(model.text).map((piece) =>
+        element("span", { class: "map-word" }, ...letters.slice(from, (from += piece.length)))), ...shownMeans);
       pointed = null;
       for (const [name, most] of [["name", NAME], ["line", LINE], ["brief", BRIEF]]) text.classList.toggle(`map-${name}`, letters.length <= most);
       text.style.setProperty("--map-count", Math.max(letters.length, 1));
-      requestAnimationFrame(showScroll); // the page lays a long text out in a task of its own
     }
-    const moved = shown?.text === model.text && shown.place !== model.place && shown.stage === model.stage;
+    requestAnimationFrame(() => { // the page lays a long text out in a task of its own
+      bringIntoSight();
+      showScroll();
+    });
     if (shown !== null && (shown.place !== model.place || shown.stage !== model.stage)) pointed = null;
     shown = model;
     const { bits } = model.now;
@@ -180,21 +190,19 @@ export function mapPanel({ t, signal, onPlace }) {
     because.hidden = letters.length <= NAME || text.classList.contains("map-keyed"); // keys stand in its place
     because.textContent = because.hidden ? "" : becauseOf(model, t);
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
-    text.parentElement.classList.toggle("map-compares", showsGrey(model));
+    text.parentElement.classList.toggle("map-compares", model.count > 0 && isCompared(model));
     letters.forEach((letter, i) => {
       if (i === 0) return;
       letter.classList.toggle("map-cut", bits[i - 1] > HIGH);
       letter.style.setProperty("--map-bits", bits[i - 1].toFixed(3));
       if (isCompared(model)) letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
     });
-    const { first, later } = bitsByPlace(model.text, bits);
-    [first, later].forEach(({ mean }, i) => means[i].style.setProperty("--map-bits", (mean || 0).toFixed(3)));
+    Object.values(bitsByPlace(model.text, bits)).forEach(({ mean }, i) => means[i].style.setProperty("--map-bits", (mean || 0).toFixed(3)));
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
     keys.setAttribute("aria-valuetext", model.count < 1 ? t("text_short") : valueOf(tell(model, model.place, t)));
     drawDetail();
-    if (moved) bringIntoSight(letters[model.place]);
   };
   return { node, because, detail, draw, clear: () => (pointed = null) };
 }
@@ -211,7 +219,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   const node = element("div", { class: "map-training" }, play, range.node, average);
   const likeness = (model) => {
     const [before, after] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
-    return emphasised(half(t.raw("choices"), { signs: model.vocab.length }), { count: isCompared(model) ? t("choices_change", { before, after }) : after });
+    return emphasised(half(t.raw(isOver(model.now, model.vocab.length) ? "choices_over" : "choices"), { blind: blindOf(model, t) }), { count: isCompared(model) ? t("choices_change", { before, after }) : after });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
@@ -234,7 +242,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
 /** The reader's own text. */
 export function textBox({ t, signal, onText }) {
   const input = element("textarea", {
-    class: "d2lrnn-text map-text", rows: 1, placeholder: t("text"), "aria-label": t("text"), autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    class: "d2lrnn-text map-text", rows: 1, placeholder: t("text"), "aria-label": t("text"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "done",
   });
   const hint = element("p", { class: "map-hint", hidden: true }, t("text_long", { max: MAX_TEXT }));
   const lost = element("p", { class: "map-hint", hidden: true }, t("text_lost"));
@@ -245,6 +253,11 @@ export function textBox({ t, signal, onText }) {
     onText(readable(input.value));
   };
   input.addEventListener("input", read, { signal });
+  input.addEventListener("beforeinput", (event) => { // Enter closes a phone's keyboard
+    if (event.inputType !== "insertLineBreak") return;
+    event.preventDefault();
+    input.blur();
+  }, { signal });
   input.addEventListener("compositionend", read, { signal });
   const node = element("div", { class: "map-own" }, input, hint, lost);
   const draw = ({ text }) => { // the text of the beginning stands in the picture, the reader's own here too
