@@ -76,7 +76,7 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
     for widget, said in (
         (Clipping(), "Slope limited to 10: the ball reaches the goal in 3 steps, past it and back."),
         (Clipping(clip=0.5), "Slope limited to 0.5: only small steps, and the ball reaches the goal in 25 steps."),
-        (Clipping(clip=13.5), "Slope limited to 13.5: the ball reaches the goal in 1 step. Fewer cannot be."),
+        (Clipping(clip=13.5), "Slope limited to 13.5: the ball reaches the goal in 1 step. It cannot be faster."),
         (Clipping(clip=18.0), "Slope limited to 18: the ball reaches the goal in 3 steps, past it and back."),
         (Clipping(clip=34.5), "Slope limited to 34.5: the ball reaches the goal in 13 steps, past it and back."),
         (Clipping(clip=35.0), f"Slope limited to 35: {flies} 13 steps."),
@@ -85,6 +85,14 @@ def test_the_sentence_says_how_the_clipped_ball_ends() -> None:
         (
             Clipping(letters=20, clip=0.5),
             "The ball starts lower. Slope limited to 0.5: the ball reaches the goal in 10 steps.",
+        ),
+        (
+            Clipping(letters=20, start=1.05, clip=5.0),
+            "Slope limited to 5: the ball reaches the goal in 1 step. Lucky: it lands exactly on 1.",
+        ),
+        (
+            Clipping(letters=20, start=0.99, clip=0.5),
+            "Slope limited to 0.5: the ball reaches the goal in 1 step. It cannot be faster.",
         ),
         (Clipping(letters=20, start=1.05), f"Slope limited to 10: the ball flies to and fro. {why}"),
         (

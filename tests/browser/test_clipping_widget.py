@@ -239,7 +239,7 @@ def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp
     widget = show(page, tmp_path, Clipping(clip=20.0))
     unfold(widget)
     expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(1)
-    expect(computed(widget)).to_contain_text("both parts times 0.40. (40, 30) becomes (16.0, 12.0).")
+    expect(computed(widget)).to_contain_text("both parts times 20/50.0 = 0.40. (40, 30) becomes (16.0, 12.0).")
     drag(page, widget, (4, 3), (1, -1))
     expect(computed(widget)).to_have_text("Length 14.1, limit 20: (10, −10) stays as it is.")  # noqa: RUF001
     expect(widget.locator(".clip-plane .clip-arrow-clipped")).to_have_count(0)
@@ -250,7 +250,7 @@ def test_the_arrow_and_its_limit_can_be_dragged(opened: tuple[Page, Record], tmp
     expect(computed(widget)).to_contain_text("Length 31.6, limit 15:")
     drag(page, widget, (-1.5, 0), (-1, 0))
     drag(page, widget, (-3, 1), (20, -20))
-    expect(computed(widget)).to_contain_text("Length 84.9, limit 10: both parts times 0.12. (60, −60)")  # noqa: RUF001
+    expect(computed(widget)).to_contain_text("Length 84.9, limit 10: both parts times 10/84.9 = 0.12. (60, −60)")  # noqa: RUF001
     expect(now(widget)).to_have_text(Clipping(clip=10.0).static_sentence())  # the ball lies where it lay
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".clip-plane")).to_be_hidden()
@@ -362,6 +362,23 @@ def test_the_first_step_is_an_arrow_that_the_limit_cuts(opened: tuple[Page, Reco
             assert abs(kept - start) < abs(gate - start)
         landed = widget.locator(".clip-valley .clip-landed-clipped").first.evaluate(weight)
         assert sum(landed) / 2 / unit - 0.06 == pytest.approx(kept, abs=0.002), "straight beneath the tip"
+    for start, letters, clips, told in (
+        (1.13, 10, False, ["1.13", "0.41"]),  # so that 1.13 - 0.72 = 0.41 is read off
+        (1.13, 10, True, ["1.13", "0.53", "0.41"]),
+        (1.05, 20, False, ["1.05", "0.21"]),
+        (0.7, 10, False, ["0.7"]),  # its step is too short for more
+        (0.0, 10, False, ["0"]),
+    ):
+        put(page, start=start, letters=letters, clip=60, clips=str(clips).lower())
+        expect(widget.locator(".clip-at-start, .clip-at-clipped, .clip-at-full")).to_have_text(told)
+        expect(widget.locator(".clip-at-goal")).to_have_text("goal: 1")
+        expect(widget.locator(".clip-at-name")).to_have_count(1)
+    page.set_viewport_size({"width": 320, "height": 844})
+    put(page, start=1.13)
+    numbers = widget.locator(".clip-at-start, .clip-at-full, .clip-at-name")
+    expect(numbers).to_have_text(["1.13", "0.41", "weight w"])  # on the narrowest, too
+    page.set_viewport_size({"width": 760, "height": 1000})
+    put(page, start=0.9)
     shade = widget.locator(".clip-plateau").evaluate(weight)[1] / unit - 0.06
     assert shade == pytest.approx(0.782, abs=0.002)  # there the slope is 1
     put(page, start=0.2)
@@ -430,7 +447,7 @@ def test_the_steps_that_each_limit_needs_are_seen_once_one_has_been_tried(
         expect(widget.locator(".clip-bar-full")).to_have_count(1)
         put(page, clip=67, clips="true")
         name = widget.locator(".clip-floor ~ .clip-axis-text")
-        expect(name).to_have_text("steps needed, by first landing")
+        expect(name).to_have_text("steps needed if step 1 lands here (log scale)")
         floor, frame = (widget.locator(part).evaluate(span) for part in (".clip-floor", ".clip-valley"))
         assert floor == pytest.approx(frame, abs=1)  # room for any landing
         highest = min(one.bounding_box()["y"] for one in widget.locator(".clip-valley .clip-bar").all())
@@ -469,13 +486,43 @@ def test_small_limits_have_room_under_a_finger(opened: tuple[Page, Record], tmp_
     page.mouse.up()
 
 
+def test_the_limit_stays_under_the_hand(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    widget = show(page, tmp_path, Clipping())
+    put(page, start=1.05, letters=20, clip=0.5, clips="true")
+    limit = widget.get_by_role("slider", name="limit θ", exact=True)
+    expect(limit).to_have_attribute("aria-valuenow", "0.5")
+
+    def middle() -> float:
+        grip = limit.bounding_box()
+        return grip["x"] + grip["width"] / 2
+
+    x, y = middle(), limit.bounding_box()["y"] + 20
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for far in (10, 25, 60, 100, 5, 0):
+        page.mouse.move(x - far, y)
+        assert middle() == pytest.approx(x - far, abs=5), far  # a limit is a multiple of 0.5
+    page.mouse.up()
+    expect(limit).to_have_attribute("aria-valuenow", "0.5")
+
+
+def test_a_limit_that_cuts_nothing_has_no_number_to_hide(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    for start, scores in ((0.8, ["10 steps", "10 steps"]), (1.13, ["1\u202f554 steps", "?"])):
+        put(page, start=start)
+        expect(widget.locator(".clip-score")).to_have_text(scores)
+
+
 def test_a_limit_that_needs_one_step_is_told_to_be_the_best(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Clipping())
     for clip, is_best in ((12, False), (12.5, True), (14, True), (14.5, False)):
         put(page, clip=clip, clips="true")
         expect(widget.locator(".clip-limit-text")).to_contain_text(f"limit {clip} ")
-        assert ("in 1 step. Fewer cannot be." in now(widget).inner_text()) == is_best
+        assert ("in 1 step. It cannot be faster." in now(widget).inner_text()) == is_best
 
 
 def test_too_small_a_limit_is_seen_to_be_slow_and_too_large_a_one_not_to_help(
@@ -753,11 +800,16 @@ def test_no_word_lies_outside_on_a_path_the_ball_or_another_word_whatever_the_li
     links = [f"letters={n}&start={at:g}&clip={clip}&clips={str(bool(seen)).lower()}" for n, at, clip, seen in states]
     found = page.evaluate(SWEEP, links)
     assert found == [], found
+    limit = widget.get_by_role("slider", name="limit θ", exact=True)
     for step in (0, 2):
         widget.locator(".d2lrnn-step-title").nth(step).click()
         widget.locator(".d2lrnn-answers button").first.click()
         expect(widget.locator(".clip-slope-text")).to_have_count(1)
         assert page.evaluate(WRONG) == [], step
+    for _ in range(7):
+        limit.press("Shift+ArrowRight")
+        assert page.evaluate(WRONG) == [], limit.get_attribute("aria-valuenow")
+    expect(widget.locator(".clip-slope-text")).to_have_count(int(width == 760))  # elsewhere there is no room beside
 
 
 def test_it_fits_a_narrow_phone(opened: tuple[Page, Record], tmp_path: Path) -> None:

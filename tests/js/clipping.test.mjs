@@ -211,6 +211,18 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
   assert.equal(ways.size, 9);
 });
 
+test("a ball is lucky where it rests at 1 alone, and a little beside would not stay", () => {
+  const found = new Set();
+  for (const letters of LETTERS) for (let i = 90; i <= 105; i += 1) for (let k = 1; k <= 20; k += 1) {
+    const { start, keptDown, lucky } = of(i / 100, k / 2, true, letters);
+    if (keptDown === 0 || !lucky) continue;
+    for (const by of [0.002, 0.0007]) assert.equal(runFrom(start + by, letters, k / 2).down, null, `${start} ${k / 2}`);
+    found.add(`${letters} ${start} ${k / 2}`);
+  }
+  for (const limit of [1, 5]) assert.ok(found.has(`${MANY} 1.05 ${limit}`));
+  assert.ok(![...found].some((one) => one.startsWith(FEW) || one.endsWith(" 0.5")));
+});
+
 test("the guided steps: what is said to be right is right", () => {
   const [jump, large, letters] = SPEC.steps;
   const words = SPEC.words.en;

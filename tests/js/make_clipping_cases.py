@@ -29,6 +29,8 @@ _CASES: tuple[dict[str, Any], ...] = (
     {"start": 0.0},
     {"letters": 20},
     {"letters": 20, "start": 1.05, "clip": 0.5},
+    {"letters": 20, "start": 1.05, "clip": 5.0},
+    {"letters": 20, "start": 0.99, "clip": 0.5},
     {"letters": 20, "start": 1.04, "clip": 30.0},
     {"letters": 20, "start": 0.97, "clip": 70.0},
     {"letters": 20, "start": 0.8},

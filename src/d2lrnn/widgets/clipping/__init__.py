@@ -38,8 +38,8 @@ def _path(start: float, letters: int, limit: float) -> list[float]:
     return path
 
 
-def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | None, bool]:
-    """When the ball is at the goal and stays, when it first flies from left to right of it; whether the limit cuts."""
+def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | None, bool, bool]:
+    """When the ball rests at the goal, when it first flies from left to right; whether the limit cuts; if by luck."""
     weight, down, across, leaves, cuts = start, None, None, False, False
     for step in range(_PATIENCE + 1):
         if _loss(weight, letters) < _RESTS:
@@ -52,12 +52,14 @@ def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | No
             across = step + 1
         if weight == before:
             break
-    return None if leaves else down, across, cuts
+    leads_out = _RATE * letters**2 > 2 and _loss(1 - _RATE * limit, letters) > _RESTS  # as in maths.mjs
+    lucky = down is not None and not leaves and leads_out and abs(weight - 1) < 1e-9
+    return None if leaves else down, across, cuts, lucky
 
 
 def how_it_goes(start: float, letters: int, limit: float) -> tuple[str, int | None, int | None]:
     """Whether the limit cuts a step, and how the ball ends; at which step it is down, and at which it swings."""
-    down, across, cuts = _run(start, letters, limit)
+    down, across, cuts, _ = _run(start, letters, limit)
     end = _end(_path(start, letters, limit), down, across, letters)
     return f"{'kept' if cuts else 'same'}_{end}", down, across
 
@@ -191,7 +193,9 @@ class Clipping(Explorable):
         words = Words(self._words)
         end, down, across = how_it_goes(self._first, self.letters, self.clip)
         key = "none" if self._first == 0 else "goal" if down == 0 else end
-        keys = [*["lower"] * (self._first < self.start), key, *["fewest"] * (down == 1)]
+        lucky = down != 0 and _run(self._first, self.letters, self.clip)[3]
+        praise = ["lucky"] if lucky else ["fewest"] if down == 1 else []
+        keys = [*["lower"] * (self._first < self.start), key, *praise]
         left, right = _goal(self.letters)
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
         steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))

@@ -9,11 +9,11 @@ const SMALL = 0.002; // of a weight: no step that is seen
 const LONG = 20; // steps: fewer need no other limit
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn, `moves` a step that is still drawn on. */
-function sentence({ letters, isLower, slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, clip, clips }, t, isFirst = false, moves = null) {
+function sentence({ letters, isLower, slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, lucky, clip, clips }, t, isFirst = false, moves = null) {
   const isHelp = (freeDown ?? Infinity) >= LONG && (keptDown ?? Infinity) < LONG;
   const alone = isFirst ? ["now_first"] : [`now_free_${isLower ? "lower" : freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
   const isKnown = freeEnd === "goal" ? "now_goal" : slope === 0 ? "now_none" : null;
-  const kept = [`now_${cuts ? "kept" : "same"}_${keptEnd}`, ...(keptDown === 1 ? ["now_fewest"] : [])];
+  const kept = [`now_${cuts ? "kept" : "same"}_${keptEnd}`, ...(keptDown === 0 ? [] : lucky ? ["now_lucky"] : keptDown === 1 ? ["now_fewest"] : [])];
   const keys = moves !== null ? [`now_moves_${clips ? "kept" : "free"}`] : isKnown ? [isKnown] : clips ? [...(isLower ? ["now_lower"] : []), ...kept] : alone;
   const [from, to] = goalOf(letters);
   return [keys, {
@@ -25,10 +25,10 @@ function sentence({ letters, isLower, slope, freeEnd, keptEnd, freeDown, keptDow
 /** A number of steps in words. */
 const stepsOf = (count, t) => t(count === null ? "steps_more" : count === 1 ? "steps_one" : "steps_many", { count: formatNumber(count ?? PATIENCE, 0) });
 
-/** How many steps a ball needs, for the button that shows them; while it moves, nobody knows yet. */
-function score({ slope, freeDown, keptDown, clips }, isKept, isFirst, moves, t) {
-  if (moves !== null && isKept === clips) return "…";
-  if (freeDown !== 0 && slope !== 0 && (isKept ? !clips : isFirst)) return "?";
+/** How many steps a ball needs, for the button that shows them; while it moves, nobody knows yet; a limit that cuts nothing has nothing to hide. */
+function score({ slope, freeDown, keptDown, cuts, clips }, isKept, isFirst, moves, t) {
+  if (moves !== null && (isKept === clips || !cuts)) return "…";
+  if (freeDown !== 0 && slope !== 0 && (isFirst || (isKept && !clips && cuts))) return "?";
   return stepsOf(isKept ? keptDown : freeDown, t);
 }
 

@@ -39,7 +39,7 @@ export function plateauTo(letters) {
   return from;
 }
 
-/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; whether the limit cuts any; and of a ball that does not stay, the widest of its LAST leaps across the goal. */
+/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; whether the limit cuts any; whether the ball rests by luck, exactly at 1, where beside it steps lead out of the goal; and of a ball that does not stay, the widest of its LAST leaps across the goal. */
 export function runFrom(start, letters, limit = Infinity) {
   let [weight, down, across, leaves, cuts, leap] = [start, null, null, false, false, [1, 1]];
   for (let step = 0; step <= PATIENCE; step += 1) {
@@ -53,7 +53,8 @@ export function runFrom(start, letters, limit = Infinity) {
     weight = next;
   }
   const rests = !leaves && down !== null;
-  return { down: rests ? down : null, across, cuts, leap: rests || across === null ? null : leap };
+  const lucky = rests && RATE * letters ** 2 > 2 && lossAt(1 - RATE * limit, letters) > RESTS && Math.abs(weight - 1) < 1e-9;
+  return { down: rests ? down : null, across, cuts, lucky, leap: rests || across === null ? null : leap };
 }
 
 /** What the ball does: it is at the "goal" from the start; it comes to "rest" there, or goes "past" it first; it is "thrown" over the valley, onto the plateau; in the steps that are drawn it stays on the "wall", or on the "plateau"; or it "swings" across, or does so "late", after them. */
@@ -80,7 +81,7 @@ export function derive(state) {
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
   return {
-    ...state, start, highest, isLower: state.start > highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts,
+    ...state, start, highest, isLower: state.start > highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts, lucky: keptRun.lucky,
     loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)),
     freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across, freeLeap: freeRun.leap, keptLeap: keptRun.leap,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,

@@ -15,9 +15,9 @@ const holdAt = (clip) => -Math.min(clip + STEM, 59.5); // and inside the picture
 /** Within two ends, and without decimals, or in so many parts of 1. */
 const rounded = (value, max, min, parts = 1) => Math.round(parts * within(value, max, min)) / parts;
 const HALVES = 2; // of the limit
-const FINE = 5; // beneath this limit, the hand goes on past the ball, and the limit shrinks ever more slowly
+const FINE = 14; // pixels of a limit: beneath, the hand goes on past the ball, and the limit shrinks ever more slowly
 const limitAt = (hand) => (hand < FINE ? FINE * Math.exp(hand / FINE - 1) : hand);
-const handOf = (clip) => (clip < FINE ? FINE * (1 + Math.log(clip / FINE)) : clip);
+const handOf = (long) => (long < FINE ? FINE * (1 + Math.log(long / FINE)) : long);
 
 function arrow(kind, [x, y], thickness) {
   const length = Math.hypot(x, y) * UNIT;
@@ -208,6 +208,7 @@ const WIDE = 480; // from this width on
 const STRIPS = { narrow: 62, wide: 78 }; // of the strip under it
 const BELOW = 40; // of the choice of letters
 const BASE = 50; // pixels beneath the valley, for words
+const AXIS = 17; // of them, for the axis
 const [SKY, TOP] = [80, 6]; // above the highest place of the ball, for the limit's handle; and no flight goes higher
 const LIFT = 36; // pixels from the first step's arrow up to the limit's handle
 const SEEN = 4; // pixels: a shorter step is a dot alone
@@ -217,6 +218,7 @@ const FLANK = 0.85; // weights from here on: words stand beneath the valley
 const NAMED = { at: 0.8, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
 const COUNT = 3.5; // of the size of those words: half as wide as they are
 const TOTAL = 32; // and as the longest count in the strip
+const MARK = 120; // pixels of a marked slope
 const PLATEAU = 134; // pixels: up to here stands its name
 const CENTS = 100; // of the ball's weight
 
@@ -235,8 +237,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const plateauText = svg("text", { class: "clip-text clip-axis-text" }, t("plateau", { slope: FLAT }));
   const [free, kept, counts] = [svg("g"), svg("g"), svg("g")];
   const loss = svg("text", { class: "clip-text", y: 14 });
-  const ticks = [0, 0.5, 1].map((weight) => svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, weight === 1 ? t("goal", { weight }) : String(weight)));
-  const name = svg("text", { class: "clip-text clip-axis-text", "text-anchor": "middle" }, t("weight_axis"));
+  const axis = svg("g");
   const goal = svg("path", { class: "clip-goal" });
   const fewer = svg("g"); // letters: their loss beside that of more
   const swing = svg("g"); // a leap across the goal, of a ball that never rests there
@@ -252,17 +253,22 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   const ball = handle("ball", t("ball"), [rangeStart.min, rangeStart.max], 22, svg("circle", { class: "clip-start", r: 11 }), sideways());
   const limit = handle("limit", t("threshold"), [range.min, range.max], 22, knob(13), sideways());
   const picture = svg("svg", { class: "clip-valley", role: "group" },
-    ...ground, plateau, goal, curve, loss, plateauText, ...ticks, name, strip, fewer, marks, free, kept, swing, gate, limitText, slopeText, limit, ball, counts);
+    ...ground, plateau, goal, curve, loss, plateauText, axis, strip, fewer, marks, free, kept, swing, gate, limitText, slopeText, limit, ball, counts);
   const node = element("div", { class: "clip-valley-box" }, picture, lettersChoice);
 
   const x = (weight) => ((weight - FROM) * width) / (TO - FROM);
   const y = (value) => high - BASE - (value * (high - BASE - SKY)) / lossAt(rangeStart.max, FEW);
   const weightAt = (left) => FROM + ((TO - FROM) * left) / width;
   const fontSize = () => (width < 448 ? 13 : 14); // as in style.css
+  const stepOf = (size) => Number((size * RATE).toPrecision(3)); // as it is told
   const downhill = () => (shown.start < 1 ? 1 : -1);
-  /** The limit's handle: straight over the place that no first step can pass; at the picture's edge where that is outside. */
+  const unit = () => x(RATE) - x(0); // pixels of a limit of 1
+  /** Where a hand holds the limit. */
+  const handAt = () => x(shown.start) + downhill() * handOf(shown.clip * unit());
+  /** The limit's handle: straight over the place that no first step can pass, a small limit's beyond it, where the hand is; at the picture's edge where that is outside. */
   const gateAt = () => ({
-    left: within(x(shown.start + downhill() * shown.clip * RATE), width - 16, 16),
+    left: within(handAt(), width - 16, 16),
+    passes: within(x(shown.start) + downhill() * shown.clip * unit(), width - 16, 16),
     top: Math.min(y(shown.loss), y(0.5)) - LIFT,
   });
   /** Whether the limit leaves the first step as it is. */
@@ -293,13 +299,13 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       const isUp = top < knobAt.top + LIFT / 2 || top > high; // the limit's half of the sky, or the strip
       holds = (Math.min(toLimit, toBall) < 30 ? toLimit <= toBall : isUp) ? "limit" : "ball";
       const off = (holds === "ball" ? ballAt : knobAt).left - left;
-      const ahead = holds === "ball" ? 0 : downhill() * (handOf(shown.clip) - shown.clip) * RATE * (x(1) - x(0)); // of the handle
+      const ahead = holds === "ball" || (downhill() > 0 && handAt() > knobAt.left) ? 0 : handAt() - knobAt.left; // of the handle at an edge, unless it comes from far outside
       grabbed = Math.abs(off) < 26 ? off + ahead : 0; // pressed far from it: it comes
     },
     move: (at) => {
       const left = at.x * width + grabbed;
       if (holds === "ball") moveBall(weightAt(left));
-      else if (left < width - 16 || gateAt().left < width - 16) moveLimit(limitAt((downhill() * (weightAt(left) - shown.start)) / RATE));
+      else if (downhill() < 0 || left < width - 16 || gateAt().left < width - 16) moveLimit(limitAt(downhill() * (left - x(shown.start))) / unit());
     },
     end: () => { holds = null; },
     signal,
@@ -308,9 +314,9 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
   onKeys(ball, { map: byKey(rangeStart, 1 / CENTS), act: (by, times) => moveBall(shown.start + times * by), signal });
 
   const number = (value) => value.toFixed(1);
-  /** The loss, from the left edge to a weight or to where it leaves the picture; with as many points for any number of letters, so that one line can become the other. */
-  const lossLine = (letters, end = Infinity) => {
-    const top = (lossAt(rangeStart.max, FEW) * (high - BASE)) / (high - BASE - SKY);
+  /** The loss, from the left edge to a weight or to where it is so many pixels over the picture; with as many points for any number of letters, so that one line can become the other. */
+  const lossLine = (letters, end = Infinity, over = 0) => {
+    const top = (lossAt(rangeStart.max, FEW) * (high - BASE + over)) / (high - BASE - SKY);
     const to = Math.min(end, (1 + Math.sqrt(2 * top)) ** (1 / letters));
     const weights = Array.from({ length: 801 }, (_, i) => FROM + ((to - FROM) * i) / 800);
     return linePath(weights, weights.map((weight) => lossAt(weight, letters)), x, y);
@@ -384,16 +390,17 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
 
   /** The words of the limit, beside its handle, and those of the slope, beyond the first step and the limit: shorter or elsewhere where they would meet something. */
   function placeWords() {
-    const { left, top } = gateAt();
+    const { left, passes, top } = gateAt();
     const { start, clip, clips, slope, free: path, kept: keptPath, loss: height } = shown;
     const [size, isLeft, tip, isIdle] = [fontSize(), downhill() < 0, x(path[1]), isIdleNow()];
     const around = (at, to, r) => ({ from: at - r, to: at + r, top: to - r, bottom: to + r });
-    const taken = [around(left, top, 16), { from: 0, to: 130, top: 0, bottom: 18 }, { from: left - 4, to: left + 4, top, bottom: y(height) }, around(x(start), y(height), 14), roomOf(path, 0.42)];
+    const taken = [around(left, top, 16), { from: 0, to: 130, top: 0, bottom: 18 }, { from: Math.min(left, passes) - 4, to: Math.max(left, passes) + 4, top, bottom: y(height) }, around(x(start), y(height), 14), roomOf(path, 0.42)];
     if (clips) taken.push(roomOf(keptPath, 0.2));
     for (const landed of clips ? [path[1], keptPath[1]] : [path[1]]) taken.push({ from: x(landed) - 4, to: x(landed) + 4, top: y(height), bottom: y(lossAt(landed, shown.letters)) });
     taken.push({ from: 0, to: width, top: y(0.5) - 3, bottom: high });
     const ground = y(lossAt(path[1], shown.letters));
-    if (isMarked) taken.push({ from: tip + TANGENT, to: tip + TANGENT + 120, top: Math.max(y(height) + 2, ground - 40), bottom: high }, { from: tip - TANGENT, to: tip + TANGENT, top: ground - 5, bottom: high });
+    const side = markSide();
+    if (isMarked) taken.push({ from: tip + (side < 0 ? -TANGENT - MARK : TANGENT), to: tip + (side < 0 ? -TANGENT : TANGENT + MARK), top: Math.max(y(height) + 2, ground - 40), bottom: high }, { from: tip - TANGENT, to: tip + TANGENT, top: ground - 5, bottom: high });
     const meets = (a, b) => a.from < b.to && b.from < a.to && a.top < b.bottom && b.top < a.bottom;
     /** At the first of their places where they meet nothing; at the `best` ones rather on more lines than elsewhere on one. */
     const put = (text, words, best, placesOf) => {
@@ -411,7 +418,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
         "tspan", { x: number(found[found.anchor === "end" ? "to" : "from"]), y: number(found.baseline + i * LINE) }, found.anchor === "end" ? `${i > 0 ? " " : ""}${line}` : `${line}${i < length - 1 ? " " : ""}`))); // a space where it moves nothing
       if (found) taken.push(found);
     };
-    const wordings = (kind, digits) => [t(kind, { size: digits }), t("step_is", { rate: RATE, step: String(Number((digits * RATE).toPrecision(3))) })];
+    const wordings = (kind, digits) => [t(kind, { size: digits }), t("step_is", { rate: RATE, step: String(stepOf(digits)) })];
     put(limitText, isIdle ? [t("limit_is", { size: clip }), t("limit_idle")] : clips ? wordings("limit_is", clip) : t("limit_off").split(/(?<=:) /), 0, (needs, most) =>
       [[Math.min(most, left - 28 - needs), top, "end"], [left + 28, top], [within(left - needs / 2, most, 4), top - 31]]);
     if (slope === 0) {
@@ -427,11 +434,51 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     });
   }
 
+  /** Where the slope is told that a step marks: right of its place, left where the limited ball falls there, or nowhere. */
+  function markSide() {
+    const [landed, falls] = [shown.free[1], shown.kept[1]].map(x);
+    if (!shown.clips || falls < landed + TANGENT || falls > landed + TANGENT + MARK) return 1;
+    return landed > TANGENT + MARK ? -1 : 0;
+  }
+
+  /** Beneath the ground, the weights: the goal, the ball's, those where its first step lands; and the others where they have room. */
+  function drawAxis() {
+    const { start, clip, clips, slope, free: path, kept: keptPath, freeDown } = shown;
+    const taken = [];
+    /** Words as near to their place as the picture and, `aside`, the goal's words allow; none where others stand. */
+    const put = (kind, words, left, { tick = left, aside = 0 } = {}) => {
+      const text = svg("text", { class: `clip-text clip-axis-text clip-at-${kind}`, "text-anchor": "middle", y: high - 3 }, words);
+      axis.append(text);
+      const half = text.getComputedTextLength() / 2;
+      const clear = aside === 0 ? left : taken[0].at + aside * (taken[0].half + half + 4.5);
+      const at = within(aside > 0 ? Math.max(left, clear) : Math.min(left, clear), width - half, half);
+      const isFree = !taken.some((other) => Math.abs(other.at - at) < other.half + half + 4);
+      if (!isFree) text.remove();
+      else {
+        taken.push({ at, half });
+        text.setAttribute("x", number(at));
+        if (tick !== null) axis.append(svg("path", { class: `clip-tick clip-tick-${kind}`, d: `M${number(tick)} ${high - AXIS}v4` }));
+      }
+      return isFree;
+    };
+    axis.replaceChildren();
+    put("goal", t("goal", { weight: 1 }), Math.min(x(1), width - 57), { tick: null }); // the post is its tick; the ball's weight has room at its right
+    if (start !== 1) put("start", brief(start), x(start), { aside: start > 1 ? 1 : -1 });
+    if (slope * RATE >= 1e-4 && freeDown !== 0) {
+      const lands = (size) => brief(start + downhill() * stepOf(size), 4); // so that the numbers in the picture add up
+      const size = Number(slopeIn(slope));
+      if (clips) put("clipped", lands(Math.min(clip, size)), x(keptPath[1]));
+      put("full", lands(size), x(path[1]));
+    }
+    for (const weight of [0, 0.5]) put("other", String(weight), x(weight));
+    [0.75, 0.65, 0.25].some((weight) => put("name", t("weight_axis"), x(weight), { tick: null }));
+  }
+
   /** How many steps it takes to the goal, under the place where the first one lands: for no limit, for this one, and faintly for all. */
   function drawStrip() {
     const { clip, clips, free: path, freeDown, keptDown } = shown;
     const floor = high + stripHigh;
-    const tall = (down) => 3 + ((stripHigh - 40) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
+    const tall = (down) => 3 + ((stripHigh - 43) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
     const wide = Math.max(2, x(RATE / HALVES) - x(0) + 0.5); // no seams between them
     const bars = (kind, all) => svg("path", {
       class: `clip-bar clip-bar-${kind}`, d: all.map(([to, down]) => `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z`).join(""),
@@ -446,7 +493,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       ...row.of === ballNow() && !isMoving && !isHidden ? [bars("all", row.bars)] : [],
       ...isAsked || (isMoving && !clips) ? [] : [bars("full", [[path[1], freeDown]]), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
       ...clips && !isMoving ? [bars("clipped", [[landing(clip), keptDown]]), count("clipped", landing(clip), keptDown, -downhill())] : [],
-      svg("text", { class: "clip-text clip-axis-text", x: width < WIDE ? 6 : 12, y: high + 15 }, t("steps_strip")),
+      svg("text", { class: "clip-text clip-axis-text", x: width < WIDE ? 6 : 12, y: high + 16 }, t("steps_strip")),
     );
   }
 
@@ -454,23 +501,20 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     if (width === 0 || shown === null) return;
     const { start, letters, clip, clips, slope } = shown;
     picture.dataset.clips = String(clips);
-    const line = lossLine(letters);
-    curve.setAttribute("d", line);
+    curve.setAttribute("d", lossLine(letters));
     ground.forEach((part, i) => {
-      part.setAttribute("d", `${line}H${width}V${high - DEPTHS[i]}H0Z`);
+      part.setAttribute("d", `${lossLine(letters, Infinity, DEPTHS[i])}H${width}V${high - AXIS - DEPTHS[i]}H0Z`);
       part.setAttribute("transform", `translate(0 ${DEPTHS[i]})`);
     });
-    plateau.setAttribute("d", `${lossLine(letters, plateauTo(letters))}V${high}H0Z`);
+    plateau.setAttribute("d", `${lossLine(letters, plateauTo(letters))}V${high - AXIS}H0Z`);
     [loss, plateauText].forEach((text) => text.setAttribute("x", width < WIDE ? 6 : 12));
-    plateauText.setAttribute("y", high - 29);
+    plateauText.setAttribute("y", high - AXIS - 7);
     const leap = clips ? shown.keptLeap : shown.freeLeap;
     const [isSwinging, [from, to]] = [leap !== null && !isMoving, goalOf(letters)];
-    goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${isSwinging ? y(0) + 9 : high - 22}H${number(x(from))}Z`); // the double arrow stands beneath
+    goal.setAttribute("d", `M${number(x(from))} ${number(y(0))}H${number(x(to))}V${isSwinging ? y(0) + 9 : high - AXIS}H${number(x(from))}Z`); // the double arrow stands beneath
     picture.dataset.swings = String(isSwinging);
-    [...ticks, name].forEach((text) => text.setAttribute("y", high - 8));
-    ticks.forEach((tick, i) => tick.setAttribute("x", number(x(i / 2))));
     loss.textContent = t("loss_axis", { letters: String(letters).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]) });
-    name.setAttribute("x", number(x(0.75)));
+    drawAxis();
 
     // a ball that is down stays there; where both go the same way, the clipped one is drawn
     const differ = shown.free.findIndex((weight, i) => weight !== shown.kept[i]);
@@ -486,17 +530,17 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
       svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at) - 2), y: number(y(lossAt(NAMED.at, FEW)) + 18) }, t("letters_many", { letters: FEW })),
     ]);
-    const landed = shown.free[1];
+    const [landed, side] = [shown.free[1], markSide()];
     marks.replaceChildren(...!isMarked ? [] : [
       svg("path", { class: "clip-tangent", d: tangent(landed) }),
-      svg("text", {
-        class: "clip-text clip-slope-text", x: number(x(landed) + TANGENT + 4), y: number(y(lossAt(landed, letters)) - 10),
-      }, t("slope_there", { slope: slopeIn(slopeAt(landed, letters)) })),
+      ...side === 0 ? [] : [svg("text", {
+        class: "clip-text clip-slope-text", "text-anchor": side > 0 ? "start" : "end", x: number(x(landed) + side * (TANGENT + 4)), y: number(y(lossAt(landed, letters)) - 10),
+      }, t("slope_there", { slope: slopeIn(slopeAt(landed, letters)) }))],
     ]);
 
-    const { left, top } = gateAt();
-    const foot = Math.min(y(shown.loss), y(lossAt(weightAt(left), letters)));
-    gate.setAttribute("d", `M${number(left)} ${number(top)}V${number(foot)}`);
+    const { left, passes, top } = gateAt();
+    const foot = Math.min(y(shown.loss), y(lossAt(weightAt(passes), letters)));
+    gate.setAttribute("d", `M${number(passes)} ${number(foot)}V${number(top + LIFT - 8)}L${number(left)} ${number(top)}`);
     picture.dataset.idle = String(isIdleNow());
     limit.setAttribute("transform", `translate(${number(left)} ${number(top)})`);
     limit.setAttribute("aria-valuenow", clip);
