@@ -136,6 +136,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   });
   const memories = choice("memory", { empty: t("memory_empty"), kept: t("memory_kept") }, { name: t("memory"), kind: "win-memories" });
   const orders = choice("sampling", { sequential: t("order_sequential"), random: t("order_random") }, { name: t("reading"), kind: "win-orders" });
+  const fixed = element("span", { class: "win-wait" }, t("order_fixed"));
   const place = element("span", { class: "win-place" });
   const next = buttonControl({
     label: t("next"), class: "d2lrnn-button win-next", signal,
@@ -164,7 +165,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const typed = typedControl({ t, signal, say, onText: (value) => keepText({ own_text: value }) });
   const sizes = Object.fromEntries(["length", "batch_size", "num_steps", "offset"].map((name) => {
     const { min, max } = CONTROLS[name];
-    const control = sizeControl({ label: t(name), min, max, signal, onInput: (value) => keepPlace(control.node, () => keep({ [name]: value })) });
+    const control = sizeControl({ label: t(name), min, max, signal, onInput: (value) => keepPlace(control.node, () => keep({ [name]: value, cut_at: 0 })) }); // no way back to a picture that is left
     return [name, control];
   }));
   const draws = buttonControl({
@@ -177,13 +178,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const cut = derive({ ...state(), ...MEETING });
       const network = networkIn(cut.weights);
       const { empty, kept } = cut.firsts;
-      met = { ...meetingOf(network, cut, cut.epoch[cut.k][0] + 1), ways: { empty, jump: jumpedOf(network, cut), kept } };
+      const { firsts: { empty: afterJumps } } = derive({ ...state(), ...SPEC.steps[1].before });
+      met = { ...meetingOf(network, cut, cut.epoch[cut.k][0] + 1), kept: cut.guess.kept[0], afterJumps, ways: { empty, jump: jumpedOf(network, cut), kept } };
     }
     return met;
   };
   const wordsOfLetter = () => {
-    const { letters, at, chances, average, ways } = letterMet();
-    return { letter: letters[at], begin: letters[at - 1], read: percent(chances[at - 1]), jumped: percent(average), kept: percent(ways.kept) };
+    const { letters, at, chances, average, kept, ways } = letterMet();
+    const all = { all_read: percent(ways.empty), all_jumped: percent(ways.jump), all_kept: percent(ways.kept) };
+    return { letter: letters[at], begin: letters[at - 1], read: percent(chances[at - 1]), jumped: percent(average), kept: percent(kept), ...all };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
@@ -222,6 +225,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     root.classList.toggle("win-meets", model.meets);
     if (model.meets) cuts.draw(letterMet(), model.cut_at, { isAll: !model.carries, isFixed });
     orders.draw(isOwnCut() ? null : model.carries ? "sequential" : "random", isFixed);
+    fixed.hidden = !isFixed;
     aim = 0;
     now.set(...said());
     now.node.classList.toggle("d2lrnn-error", model.epoch.length === 0);
@@ -231,7 +235,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     measured.hidden = model.guess === null; // no network reads numbers
     leadQuestion.hidden = model.guess === null || model.meets;
-    measured.replaceChildren(...["measured", ...(model.lines !== null ? ["measured_lines", "measured_jumps", "measured_cuts"] : ["measured_little"])].map((line) => element("p", {}, t(line))));
+    measured.replaceChildren(...["measured", ...(model.source === "story" ? ["measured_story"] : []), ...(model.lines !== null ? ["measured_lines", "measured_jumps", "measured_cuts"] : ["measured_little"])].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = model.meets ? t("lead_cut", wordsOfLetter()) : t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
@@ -258,7 +262,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element("p", { class: "d2lrnn-lead" }, lead, " ", leadQuestion),
     now.node,
     element("div", { class: "win-bar" },
-      element("p", { class: "win-choice" }, element("span", {}, t("reading_line")), orders.node), memoryChoice, place, next),
+      element("p", { class: "win-choice" }, element("span", {}, t("reading_line")), orders.node), memoryChoice, place, next, fixed),
     reading, steps.node, xy,
     fold(t("change"), element("div", { class: "win-controls" },
       example.node, source.node, sampling.node, ...Object.values(sizes).map(({ node }) => node), draws, typed.node), measured),
@@ -291,6 +295,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const last = model;
     model = given;
     if (model.lines === null) steps.leave(); // its question is of lines
+    if (last?.meets && !model.meets && steps.opened() === 2) steps.ask(-1); // its picture has gone
     if (model.lines !== null) seen.add(model.memory);
     model.told = model.meets ? meetingWords() : model.lines !== null ? sentenceOfLines(model) : null;
     const { epoch, k } = model;

@@ -320,6 +320,18 @@ export function stateWords(t, model, row) {
   return t(`state_${key}`, { piece, previous: k, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
 }
 
+/** `act` in the next frame, once: what is measured there is laid out anyhow. */
+function soon(act, signal) {
+  let frame = 0;
+  signal.addEventListener("abort", () => cancelAnimationFrame(frame), { once: true });
+  return () => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      act();
+    });
+  };
+}
+
 /** The arrays X and Y, a target under its input, and the state that each row starts from. */
 export function arraysPanel({ t, signal }) {
   const shape = element("span", {});
@@ -328,23 +340,19 @@ export function arraysPanel({ t, signal }) {
   const rows = element("div", { class: "win-arrays-rows" });
   const node = element("div", { class: "win-arrays" }, caption, rows);
   // A box that scrolls must be reachable by keyboard; one that does not should not be a stop on the way.
-  const fade = () => rows.classList.toggle("win-more", rows.scrollLeft + rows.clientWidth < rows.scrollWidth - 1);
-  rows.addEventListener("scroll", fade, { signal, passive: true });
   const tell = () => {
-    const isWide = rows.scrollWidth > rows.clientWidth + 1;
+    const { scrollLeft, clientWidth, scrollWidth } = rows;
+    const isWide = scrollWidth > clientWidth + 1;
     more.hidden = !isWide;
-    fade();
+    rows.classList.toggle("win-more", scrollLeft + clientWidth < scrollWidth - 1);
     if (isWide) {
       rows.setAttribute("tabindex", "0");
       rows.setAttribute("role", "region");
       rows.setAttribute("aria-label", t("arrays"));
     } else for (const name of ["tabindex", "role", "aria-label"]) rows.removeAttribute(name);
   };
-  let frame = 0;
-  const tellSoon = () => { // in the next frame: it changes what is observed
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(tell);
-  };
+  const tellSoon = soon(tell, signal);
+  rows.addEventListener("scroll", tellSoon, { signal, passive: true });
   const observer = new ResizeObserver(tellSoon);
   observer.observe(rows);
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
@@ -390,7 +398,7 @@ function chanceOf({ t, memory, signal, onSwitch }) {
   return { node, set };
 }
 
-/** The first guesses on average, with the memory kept and emptied; after jumps also that of the lines in sight. `draw(model, isHidden)`: whether the other memory is not told yet. */
+/** The first guesses on average, with the memory kept and emptied; of which lines, or after jumps that of the lines in sight. `draw(model, isHidden)`: whether the other memory is not told yet. */
 export function firstsPanel({ t, signal, onSwitch, onAgain }) {
   const title = element("p", { class: "win-firsts-title" });
   const bars = Object.fromEntries(["kept", "empty"].map((memory) => {
@@ -401,13 +409,14 @@ export function firstsPanel({ t, signal, onSwitch, onAgain }) {
   }));
   const these = element("p", { class: "win-these" });
   const again = buttonControl({ label: t("again"), class: "d2lrnn-button win-again", signal, onPress: onAgain });
-  const node = element("div", { class: "win-firsts" }, title, ...Object.values(bars).map((each) => each.node), these, again);
+  const node = element("div", { class: "win-firsts" }, title, these, again, ...Object.values(bars).map((each) => each.node));
   const draw = ({ firsts, lines, carries, memory }, isHidden) => {
     node.hidden = firsts === null;
     if (node.hidden) return;
     title.textContent = t(carries ? "firsts_on" : "firsts_jump");
     node.classList.toggle("win-jumps", !carries);
-    these.textContent = carries ? "" : t(`firsts_these_${lines.length === 2 ? "one" : "many"}`, { count: lines.length - 1, p: percent(averagesOf(lines)[memory][0]) });
+    const form = lines.length === 2 ? "one" : "many";
+    these.textContent = carries ? t(`firsts_lines_${form}`, { last: lines.length }) : t(`firsts_these_${form}`, { count: lines.length - 1, p: percent(averagesOf(lines)[memory][0]) });
     for (const [name, { bar, value, node: row }] of Object.entries(bars)) {
       const isUnknown = isHidden && name !== memory;
       value.set(isUnknown ? null : firsts[name]);
@@ -434,7 +443,8 @@ export function guessPanel({ t, signal, onChoose }) {
     return [name, { label, seen, bar, value, node: element("div", { class: `win-guess win-of-${name}` }, label, seen, track, value) }];
   }));
   const letters = element("div", { class: "win-letters", role: "slider", tabindex: 0, "aria-label": t("letter"), "aria-valuemin": 1 });
-  const node = element("div", { class: "win-guesses" }, title, ...Object.values(lines).map((line) => line.node));
+  const tap = element("span", { class: "win-tap", "aria-hidden": "true" }, t("tap"));
+  const node = element("div", { class: "win-guesses" }, title, tap, ...Object.values(lines).map((line) => line.node));
   const every = element("div", { class: "win-every" }, element(
     "p", { class: "win-letters-title" }, t("letters"), ...["kept", "empty"].map((name) => element("span", { class: `win-key win-key-${name}` }, t(name))),
   ), letters);
@@ -454,15 +464,18 @@ export function guessPanel({ t, signal, onChoose }) {
     const { kept: { [chosen]: usual }, empty: { [chosen]: other } } = averagesOf(model.lines);
     return isHidden || !isApart(kept, empty) || carries === helps || helps === usual > other ? [] : [t(carries ? "guess_misleads" : "guess_helps")];
   };
-  const titleWords = () => {
-    if (model.lines === null) return t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
-    const words = t("guess_line", { line: model.k + 1, right: visibleCharacter(model.guess.text[chosen + 1]) });
-    return [words, ...exception()].join(". ");
+  const writeTitle = () => {
+    const isLine = model.lines !== null;
+    const note = isLine ? exception() : [];
+    tap.hidden = !isLine || note.length > 0; // who has tapped knows
+    const words = isLine ? t("guess_line", { line: model.k + 1, right: visibleCharacter(model.guess.text[chosen + 1]) })
+      : t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
+    title.textContent = [words, ...note].join(". ");
   };
   const write = () => {
     const { guess } = model;
     const { memory, text } = guess;
-    title.textContent = titleWords();
+    writeTitle();
     const isTold = isApart(guess.kept[chosen], guess.empty[chosen]);
     const read = tail(text.slice(0, chosen + 1), SEEN);
     for (const [name, line] of Object.entries(lines)) {
@@ -535,7 +548,7 @@ const levelOf = (bits) => Math.min(1, bits / MOST_BITS).toFixed(4);
  */
 export function linesPanel({ t, signal, onChoose }) {
   const page = element("div", { class: "win-page", role: "slider", tabindex: 0, "aria-label": t("lines"), "aria-valuemin": 1 });
-  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, element("span", { class: "win-head-memory" }, t("head_memory")), element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", {}, t("head_tap"))));
+  const heads = element("p", { class: "win-heads", "aria-hidden": "true" }, element("span", { class: "win-head-memory" }, t("head_memory")), element("span", { class: "win-head-read" }, t("head_read")), element("span", { class: "win-head-first" }, element("b", {}, t("head_first")), element("span", { class: "win-legend" }, t("head_legend"))));
   const node = element("div", { class: "win-block" }, heads, page);
   const rows = [];
   let model = null;
@@ -555,7 +568,7 @@ export function linesPanel({ t, signal, onChoose }) {
     node.style.setProperty("--win-columns", num_steps);
     node.classList.toggle("win-long", num_steps > 16);
   };
-  const fade = () => node.classList.toggle("win-below", page.scrollTop + page.clientHeight < page.scrollHeight - 2);
+  const fade = soon(() => node.classList.toggle("win-below", page.scrollTop + page.clientHeight < page.scrollHeight - 2), signal);
   page.addEventListener("scroll", fade, { signal, passive: true });
   const mark = () => {
     const { k, lines, guess, num_steps } = model;
@@ -613,8 +626,8 @@ export function linesPanel({ t, signal, onChoose }) {
 
 /**
  * A letter and those before it; below each of these how likely the letter is where its line begins there, with an empty memory. One cut can be moved along.
- * `draw({ letters, at, chances, average, ways }, cut, { isAll, isFixed })`: where the line begins, or whether every beginning gets its turn, and whether the
- * cut stays, the other chances unseen. Below, what all such letters get in three ways. `onCut(cut)` hears of another.
+ * `draw({ letters, at, chances, average, ways, afterJumps }, cut, { isAll, isFixed })`: where the line begins, or whether every beginning gets its turn, and whether the
+ * cut stays, the other chances unseen. Below, what all such letters get in three ways, and why a first guess after a jump gets less. `onCut(cut)` hears of another.
  */
 export function cutsPanel({ t, signal, onCut }) {
   const page = element("div", { class: "win-met-page", role: "slider", tabindex: 0, "aria-label": t("cuts"), "aria-valuemin": 1 });
@@ -625,7 +638,8 @@ export function cutsPanel({ t, signal, onCut }) {
     return [way, { bar, value, node: element("div", { class: `win-way win-of-${way}` }, element("span", {}, t(`way_${way}`)),
       element("span", { class: "win-chance-track", "aria-hidden": "true" }, bar), value) }];
   }));
-  const waysNode = element("div", { class: "win-ways" }, element("p", {}, t("ways")), ...Object.values(ways).map((way) => way.node));
+  const note = element("p", { class: "win-met-caption" });
+  const waysNode = element("div", { class: "win-ways" }, element("p", {}, t("ways")), ...Object.values(ways).map((way) => way.node), note);
   const node = element("div", { class: "win-met" },
     element("p", { class: "win-met-head" }, element("span", {}, t("cuts_head")), hint), page, caption, waysNode);
   const cutNode = element("i", { class: "win-cut" });
@@ -650,6 +664,7 @@ export function cutsPanel({ t, signal, onCut }) {
     page.replaceChildren(...columns.map(({ letter }) => letter), ...chart.flatMap(({ track, value }) => [track, value]), level, cutNode);
     page.setAttribute("aria-valuemax", met.at - 1);
     caption.textContent = t("cuts_caption", { letter: met.letters[met.at] });
+    note.textContent = t("ways_note", { p: percent(met.afterJumps) });
     for (const [way, { bar, value }] of Object.entries(ways)) {
       bar.style.width = `${(100 * met.ways[way]).toFixed(2)}%`;
       value.textContent = percent(met.ways[way]);
