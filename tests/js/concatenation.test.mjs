@@ -70,6 +70,17 @@ test("H could have come out of tanh, and the first result would not saturate it"
   assert.ok(derive(DEFAULTS).parts[0].every(({ sum }) => Math.abs(sum) < 1.5));
 });
 
+test("in the sum that is told of first, a number is found by its value: it never meets its like, and no weight comes twice", () => {
+  const { mats: { X, W_xh, H, W_hh }, row, column } = derive(DEFAULTS);
+  const weights = [...W_xh, ...W_hh].map((line) => line[column]);
+  const numbers = [...X[row], ...H[row]];
+  assert.deepEqual([new Set(weights).size, new Set(numbers).size], [5, 5]);
+  for (const order of [[false, false], [true, false], [false, true]]) {
+    const { all } = products({ X, W_xh, H, W_hh }, row, column, ...order);
+    assert.ok(all.every(([value, weight, , , own]) => value !== weight && value !== own));
+  }
+});
+
 test("a sum is exact", () => {
   assert.equal(exactSum([[0.1, 0.2], [-0.3, 0.1]]), -0.01);
 });
@@ -90,7 +101,7 @@ test("the right answers of the steps are right", () => {
   // [X H] times W_xh above W_hh is the sum of the two products; with W_hh above, another; with H first as well, the same
   const sum = (line, weights) => exactSum(line.map((value, k) => [value, weights[k][column]]));
   const sums = [[X, H, W_xh, W_hh], [X, H, W_hh, W_xh], [H, X, W_hh, W_xh]].map(([a, b, above, below]) => sum([...a[row], ...b[row]], [...above, ...below]));
-  assert.deepEqual(sums, [1.4, 1.08, 1.4]);
+  assert.deepEqual(sums, [1.03, 0.76, 1.03]);
   assert.deepEqual([work, one, both].map((step) => all(step).parts[row][column].sum), sums);
   assert.deepEqual([one, both].map((step) => all(step, false).parts[row][column].sum), sums.slice(0, 2));
   assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "H before X"]);
@@ -99,7 +110,7 @@ test("the right answers of the steps are right", () => {
   assert.equal(words.step_3_answer_2, `add ${lacking[column]}`);
   assert.equal(new Set(lacking).size, 3, "as its question says, all three are wrong");
   const tried = derive({ ...DEFAULTS, ...both.before, added: Number(lacking[column]) });
-  assert.deepEqual(tried.parts[row].map((part) => part.sum), [1.23, 1.4, -0.05]);
+  assert.deepEqual(tried.parts[row].map((part) => part.sum), [0.37, 1.03, -0.12]);
   for (const order of [{ swapped: false }, { memory_first: true }, { glued: false }]) { // nothing is wrong, so nothing is repaired
     const { added, isWrong } = derive({ ...tried, ...order });
     assert.deepEqual([added, isWrong], [0, false]);
@@ -183,7 +194,7 @@ test("a link sets sizes within bounds, and the cell is one that there is", () =>
   assert.deepEqual(repair({ batch_size: 1, num_hiddens: 2, row: 3, column: 3 }), { batch_size: 1, num_hiddens: 2, row: 0, column: 1 });
 });
 
-test("each result goes back to its place in H, below both labels, wherever H stands", () => {
+test("each result goes back to its place in H, between the tables and their names, wherever H stands", () => {
   const sizes = { batch_size: 2, num_inputs: 2, num_hiddens: 3 };
   const layout = arrange(sizes, 700);
   const { X, H, sum, unit, row } = layout.glued;
@@ -191,7 +202,7 @@ test("each result goes back to its place in H, below both labels, wherever H sta
     for (const column of [0, 1, 2]) {
       const { from, to, y } = loopOf({ ...sizes, memory_first }, layout, column);
       assert.ok(Math.abs(from - sum[0] - (column + 0.5) * unit) < 1e-9 && Math.abs(to - begin - (column + 0.5) * unit) < 1e-9);
-      assert.ok(y >= sum[1] + 2 * row + 22 && y < layout.height - 20);
+      assert.ok(y > sum[1] + 2 * row && y < sum[1] + 2 * row + 10);
     }
   }
 });

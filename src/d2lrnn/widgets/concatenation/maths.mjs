@@ -67,7 +67,7 @@ const GAP = 10; // between a row and the columns that it meets
 const SIGN = 24;
 const FRAME = 6; // glued blocks have a frame around them
 const LABEL = 22;
-const LOOP = 26; // the way of the result back to H, below the labels
+const LOOP = 26; // the way of the result back to H, above the labels
 const UNIT = { least: 26, good: 36, most: 78 }; // width of a column: all cells are alike
 const ROW = { least: 30, most: 43, all: 640 }; // apart: lower than broad, and all of them in sight
 const FEW = { apart: 6, glued: 8 }; // so many columns fit on the narrowest phone and never scroll
@@ -153,9 +153,9 @@ export function frames({ batch_size: n, num_inputs: d, num_hiddens: h }, { glued
   return { rows: box(glued.X, (d + h) * unit, n * row), columns: box(glued.W_xh, h * unit, (d + h) * row) };
 }
 
-/** The way of a result back to its place in H, below both labels: { from, to, y }. */
+/** The way of a result back to its place in H, which begins and ends below the tables: { from, to, y }. */
 export function loopOf({ batch_size: n, num_inputs: d, memory_first }, { glued: { X, sum, unit, row } }, column) {
-  return { from: sum[0] + (column + 0.5) * unit, to: X[0] + ((memory_first ? 0 : d) + column + 0.5) * unit, y: X[1] + n * row + LABEL + 4 };
+  return { from: sum[0] + (column + 0.5) * unit, to: X[0] + ((memory_first ? 0 : d) + column + 0.5) * unit, y: X[1] + n * row + FRAME };
 }
 
 /** The distance in pixels between two boxes { x, y, width, height }; 0 where they touch. */

@@ -20,6 +20,7 @@ const SIDE = 110; // px at the left of the weights, where their names stand
 const FACTORS = { X: "x", W_xh: "x", H: "h", W_hh: "h" };
 const PARTNER = { X: "H", H: "X", W_xh: "W_hh", W_hh: "W_xh" };
 const TOUCH = 18; // px: farther from its partner a block is apart
+const LOW = 15; // px: so far below its table the way back runs
 const BEND = 6; // px: the round corner of a line
 const PULL = 40; // px from where it was taken it comes off
 const RESULTS = ["from_x", "from_h", "sum"];
@@ -204,7 +205,7 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     }
     for (const [name, rows] of [["W_xh", shown.num_inputs], ["W_hh", shown.num_hiddens]]) {
       const label = nodes[name].firstChild;
-      label.replaceChildren(rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, t("is_W", { block: name === "W_xh" ? "X" : "H" })) : "", element("code", {}, name));
+      label.replaceChildren(rows * layout.apart.unit >= CAPTION.W ? element("span", { class: "glue-words" }, element("span", {}, t("is_W"), " "), t("is_W_for", { block: name === "W_xh" ? "X" : "H" })) : "", element("code", {}, name));
       label.style.setProperty("--glue-between", `${rows > 1 ? (100 * Math.floor(rows / 2)) / rows : (name === "W_hh") === shown.swapped ? 75 : 25}%`); // between two rows: no line leads there
     }
     const inner = shown.num_inputs + shown.num_hiddens;
@@ -224,20 +225,20 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-scrolled", scrolls);
     fade();
   };
-  /** An arrow from the result of this column to its place in H, and what it becomes there, in the longest of some `words`. */
+  /** An arrow from the result of this column to its place in H, between the tables and their names, and what it becomes there, in the longest of some `words`. */
   let told = [[], 0];
   const tellNext = (...given) => {
     if (given.length > 0) told = given;
     if (layout === null) return;
     const [words, column] = told;
     const { from, to, y } = loopOf(shown, layout, column);
-    const low = y + 13;
+    const low = y + LOW;
     const room = from - to - 2 * BEND;
     const isIn = words.some((text) => { // the longest that fits between the ends, else the shortest beside the arrowhead
       next.textContent = text;
       return next.offsetWidth <= room;
     });
-    back.setAttribute("d", `M${from} ${y + 2}V${low - BEND}q0 ${BEND} ${-BEND} ${BEND}H${to + BEND}q${-BEND} 0 ${-BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
+    back.setAttribute("d", `M${from} ${y - 3}V${low - BEND}q0 ${BEND} ${-BEND} ${BEND}H${to + BEND}q${-BEND} 0 ${-BEND} ${-BEND}V${y}m-4 5l4 -5l4 5`);
     Object.assign(next.style, { left: `${isIn ? (from + to) / 2 : to - BEND}px`, top: `${low}px`, translate: `${isIn ? -50 : -100}% -50%` });
   };
   const fade = () => {
