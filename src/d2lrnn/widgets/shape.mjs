@@ -90,7 +90,7 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
     told.hidden = false;
     titles[i].classList.add("d2lrnn-done");
     setFolded(true);
-    say(told.textContent);
+    say(told.textContent, { isOutcome: true });
     lookAt(i);
     watch();
   };

@@ -121,14 +121,23 @@ export function buttonControl({ label, onPress, signal, ...attributes }) {
   return node;
 }
 
-/** A polite live region: it speaks when the reader has paused, so that a drag is one sentence and not fifty. */
+/**
+ * A polite live region: it speaks when the reader has paused, so that a drag is one sentence and not fifty. An outcome is
+ * said ahead of what the figure then says of itself, and not in its place.
+ */
 export function liveRegion({ signal, delay = 700 }) {
   const node = element("div", { class: "d2lrnn-hidden", role: "status", "aria-live": "polite" });
   let timer = 0;
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
-  const say = (text) => {
+  let outcome = ""; // still to be said
+  const say = (text, { isOutcome = false } = {}) => {
     clearTimeout(timer);
-    if (!signal.aborted) timer = setTimeout(() => (node.textContent = text), delay);
+    if (signal.aborted) return;
+    if (isOutcome) outcome = text;
+    timer = setTimeout(() => {
+      node.textContent = text === outcome ? text : `${outcome} ${text}`.trim();
+      outcome = "";
+    }, delay);
   };
   return { node, say };
 }
