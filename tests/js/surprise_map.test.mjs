@@ -58,6 +58,13 @@ test("the guesses are the likeliest signs and the one that comes, whose surprise
   assert.deepEqual(guesses([0.1, 0.4, 0.3, 0.05, 0.15], 0), [1, 2, 4, 0]);
 });
 
+test("what is said of “phoebe” holds: after training an “e” is expected after “p”, and the “h” is its one bar that rises", () => {
+  const { vocab } = network("trained");
+  const [before, after] = ["untrained", "trained"].map((name) => surprises(network(name), "phoebe"));
+  assert.equal(vocab[guesses(after.probs[0], 0)[0]], "e");
+  assert.deepEqual([...after.bits].map((bits, i) => bits > before.bits[i]), [true, false, false, false, false]);
+});
+
 test("a text that goes on is read on from where it ended, with the same result", () => {
   const trained = network("trained");
   const whole = surprises(trained, "the tide clock");
