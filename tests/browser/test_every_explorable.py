@@ -286,6 +286,7 @@ def an_outcome_is_said_to_be_of_before_once_the_reader_has_changed_the_figure(
         return outcome.inner_text()
 
     told = answered()
+    expect(widget.get_by_role("status")).to_contain_text(told)  # and what the figure then says of itself
     widget.locator(".d2lrnn-now").first.click()  # that changes nothing
     page.wait_for_timeout(100)
     assert outcome.inner_text() == told and not told.startswith("Before")
