@@ -126,9 +126,7 @@ def check_firsts(widget: Locator, python: Windows, *, hidden: bool = False) -> N
     expect(widget.locator(".win-firsts-title")).to_have_text(title)
     framed = per_cent(python.average_guesses[0][python.memory == "empty"])  # of those in sight
     expect(widget.locator(".win-these")).to_have_text(
-        f"lines 2 to {python.num_minibatches}"
-        if python.carries_state
-        else f"These {python.num_minibatches - 1} jumps: {framed}"
+        f"lines 2 to {python.num_minibatches}" if python.carries_state else f"framed here: {framed}"
     )
     found = widget.locator(".win-first").evaluate_all(
         """(all) => all.map((e) => ["", "-bar", "-track"].map((x) => e.querySelector(`.win-chance${x}`)))
@@ -215,7 +213,10 @@ def check_cuts(widget: Locator, cut: int, *, asked: bool = False, jumps: bool = 
     assert [p, tint] == [pytest.approx(told, abs=1e-4), pytest.approx(min(1, -math.log2(told) / 8), abs=2e-3)]
     assert mark == per_cent(told)
     first = text[cut].replace(" ", "␣")
-    now = f"the line begins with {first}, and c has a chance of {per_cent(told)}."
+    said = f"the line begins with {first}, and c has a chance of {per_cent(told)}"
+    if cut == 9:  # another c
+        said = f"the line begins with the first c; the framed c has a chance of {per_cent(told)}"
+    now = f"{said}."
     if jumps:
         now = f"Jump: every beginning gets its turn. On average, c has a chance of {per_cent(told)}."
     else:  # only one cut is that of reading on
@@ -237,8 +238,9 @@ def check_cuts(widget: Locator, cut: int, *, asked: bool = False, jumps: bool = 
         assert widths == pytest.approx([11, 31, 38], abs=0.5)
         jump = per_cent(Windows(sampling="random").jump_guess[1])
         expect(widget.locator(".win-ways > p").last).to_have_text(re.compile(f"^Step 2.s {jump} was only the first"))
-    said = "every beginning in turn: on average, c has" if jumps else f"the line begins with {first}, and c has"
-    assert widget.locator(".win-met-page").get_attribute("aria-valuetext").startswith(said)
+    if jumps:
+        said = f"every beginning in turn: on average, c has a chance of {per_cent(told)}"
+    expect(widget.locator(".win-met-page")).to_have_attribute("aria-valuetext", said)
     order = "Jump" if jumps else "Read on" if cut == 11 else None
     pressed = widget.locator(".win-orders [aria-pressed=true]").all_text_contents()
     assert pressed == ([] if order is None else [order])
@@ -665,7 +667,7 @@ def test_the_examples(opened: tuple[Page, Record], tmp_path: Path) -> None:
         state = (
             "goes on from piece 1: it keeps its memory"
             if python.carries_state
-            else "starts with an empty memory (zeros): its last piece ended at"
+            else "starts with an empty memory (zeros): its last piece ended at number"
         )
         expect(widget.locator(".win-state").first).to_contain_text(state)
         expect(example).to_have_value(name)
@@ -715,9 +717,9 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     outcomes = [
         f"{began} Where the text goes on, keep it.",
         "The memory is of another place and misleads: 13%, not 17%. After a jump, empty the memory.",
-        f"Reading on, c is always second: only o is seen, 1%. Jumps mostly show more letters: {per_cent(average)}."
-        f" Best is to read on and keep the memory: {per_cent(Windows().first_guess[0])}."
-        " All eleven framed letters of step 1, on average: 11%, 31%, 38%.",
+        "Reading on cuts at the same places in every reading, so c always comes second: only o is seen, 1%."
+        f" Jumps mostly show more letters: {per_cent(average)}."
+        f" Best is to read on and keep the memory: {per_cent(Windows().first_guess[0])}.",
     ]
     for step, (right, expected_outcome) in enumerate(zip((0, 1, 1), outcomes)):
         widget.locator(".d2lrnn-step-title").nth(step).click()
@@ -764,12 +766,24 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     expect(outcome).to_have_text(re.compile(f"^No. {began}"))
     widget.get_by_role("button", name="Jump", exact=True).click()
     expect(outcome).to_have_text(re.compile(f"^Your earlier guess: No. {began}"))
+    # the picture of a question and its answer is the story in lines: both go with it
+    question = widget.locator(".d2lrnn-question")
+    for name, other in (("Example", "d2l_sequence"), ("Text", "own"), ("Batch size", "2")):
+        for answered in (False, True):
+            widget.locator(".d2lrnn-step-title").nth(1).click()
+            if answered:
+                widget.locator(".d2lrnn-answers button").nth(1).click()
+            expect(outcome).to_be_visible(visible=answered)
+            changed = control(widget, name)
+            (changed.fill if name == "Batch size" else changed.select_option)(other)
+            for part in (question, outcome):
+                expect(part).to_be_hidden()
     # an order that is set below answers no question either
     for step in (2, 0):
         widget.locator(".d2lrnn-step-title").nth(step).click()
-        expect(widget.locator(".d2lrnn-question")).to_be_visible()
+        expect(question).to_be_visible()
         control(widget, "Pieces").select_option("random")
-        expect(widget.locator(".d2lrnn-question")).to_be_hidden()
+        expect(question).to_be_hidden()
         expect(widget.locator(".win-met")).to_be_hidden()
 
 
@@ -790,11 +804,15 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     expect(widget.locator(".win-met-head > span").last).to_be_hidden()
     check_cuts(widget, 11, asked=True)
     widget.locator(".d2lrnn-answers button").first.click()
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Reading on, c is always second:")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("so c always comes second:")
     expect(why).to_be_hidden()
     check_cuts(widget, 11, jumps=True)
     drag(page, widget.locator(".win-cut"), (-2.4 * letter, 3))  # as far as the hand; it is one cut then, no more all
     check_cuts(widget, 9)
+    region, now = widget.get_by_role("status"), widget.locator(".d2lrnn-now")
+    expect(region).to_have_text(re.compile(f"{re.escape(now.inner_text())}$"))  # it speaks of the last cut
+    note = widget.locator(".win-measured", has_text="In step 3")
+    expect(note).to_have_count(1)
     expect(slider).to_have_attribute("aria-disabled", "false")
     drag(page, widget.locator(".win-cut"), (-2 * letter, 3 * letter))  # a hand that moves upwards or down scrolls
     check_cuts(widget, 9)
@@ -804,7 +822,6 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
         slider.press(key)
         check_cuts(widget, cut)
     assert slider.get_attribute("aria-valuetext") == "the line begins with h, and c has a chance of 51%"
-    region, now = widget.get_by_role("status"), widget.locator(".d2lrnn-now")
     expect(region).to_have_text(now.inner_text())  # what is said is the last cut, no earlier one
     orders["Read on"].click()
     expect(region).to_have_text("Read on: each time, the line begins with o, and c has a chance of 1%.")
@@ -823,6 +840,8 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".win-met")).to_be_hidden()
     expect(widget.locator(".win-block")).to_be_visible()
+    expect(region).to_have_text(now.inner_text())
+    expect(note).to_have_count(0)  # it is of that picture alone
 
 
 def test_a_reset_after_numbers_forgets_the_letter_that_was_chosen_before(

@@ -332,9 +332,11 @@ class Windows(Explorable):
             (False, False): "state_torn",
         }
         stopped = self.starts[k - 1][row] + self.num_steps - 1
+        unit = words("text_one" if self.source in ("story", "own") else "numbers_one")
         return words(
-            keys[self.carries_state, is_kept], piece=piece, previous=k, stopped=stopped, start=self.starts[k][row]
-        )
+            keys[self.carries_state, is_kept],
+            piece=piece, previous=k, unit=unit, stopped=stopped, start=self.starts[k][row],
+        )  # fmt: skip
 
     def static_picture(self) -> str:
         """The whole text on a line with its windows, and the minibatch beneath: inputs over targets."""

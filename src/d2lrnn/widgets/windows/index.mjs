@@ -184,9 +184,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     return met;
   };
   const wordsOfLetter = () => {
-    const { letters, at, chances, average, kept, ways } = letterMet();
-    const all = { all_read: percent(ways.empty), all_jumped: percent(ways.jump), all_kept: percent(ways.kept) };
-    return { letter: letters[at], begin: letters[at - 1], read: percent(chances[at - 1]), jumped: percent(average), kept: percent(kept), ...all };
+    const { letters, at, chances, average, kept } = letterMet();
+    return { letter: letters[at], begin: letters[at - 1], read: percent(chances[at - 1]), jumped: percent(average), kept: percent(kept) };
   };
   const steps = guidedSteps({
     t, steps: SPEC.steps, onReset, say, signal,
@@ -209,9 +208,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   /** Of the third step: whether the cut is none that reading on or jumping makes. */
   const isOwnCut = () => model.meets && model.carries && model.cut_at !== MEETING.cut_at;
   const meetingWords = () => {
-    const { letters, chances } = letterMet();
+    const { letters, at, chances } = letterMet();
     const cut = { first: visibleCharacter(letters[model.cut_at]), p: percent(chances[model.cut_at]) };
-    return [`cuts_${!model.carries ? "jump" : isOwnCut() ? "own" : "on"}`, { ...wordsOfLetter(), ...cut }];
+    const own = letters[model.cut_at] === letters[at] ? "own_same" : "own";
+    return [`cuts_${!model.carries ? "jump" : isOwnCut() ? own : "on"}`, { ...wordsOfLetter(), ...cut }];
   };
   const said = () => {
     if (model.epoch.length === 0) return [tooShort(t, model)];
@@ -235,7 +235,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     }
     measured.hidden = model.guess === null; // no network reads numbers
     leadQuestion.hidden = model.guess === null || model.meets;
-    measured.replaceChildren(...["measured", ...(model.source === "story" ? ["measured_story"] : []), ...(model.lines !== null ? ["measured_lines", "measured_jumps", "measured_cuts"] : ["measured_little"])].map((line) => element("p", {}, t(line))));
+    measured.replaceChildren(...["measured", ...(model.source === "story" ? ["measured_story"] : []), ...(model.lines !== null ? ["measured_lines", "measured_jumps"] : ["measured_little"]), ...(model.meets ? ["measured_cuts"] : [])].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
     lead.textContent = model.meets ? t("lead_cut", wordsOfLetter()) : t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
@@ -294,8 +294,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const draw = (given) => {
     const last = model;
     model = given;
-    if (model.lines === null) steps.leave(); // its question is of lines
-    if (last?.meets && !model.meets && steps.opened() === 2) steps.ask(-1); // its picture has gone
+    const isTheirs = model.lines !== null && model.source === "story" && (model.meets || !last?.meets || steps.opened() !== 2);
+    if (!isTheirs && steps.opened() >= 0) steps.ask(-1); // the picture of a question and its answer has gone
     if (model.lines !== null) seen.add(model.memory);
     model.told = model.meets ? meetingWords() : model.lines !== null ? sentenceOfLines(model) : null;
     const { epoch, k } = model;

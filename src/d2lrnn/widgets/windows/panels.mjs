@@ -312,12 +312,12 @@ const unitOf = (t, { lines }) => t(lines === null ? "unit_piece" : "unit_line");
 
 /** Where the state of a row comes from, in words: of lines with the memory that is switched on, else as is usual with this order. */
 export function stateWords(t, model, row) {
-  const { epoch, k, carries, num_steps, lines, memory } = model;
+  const { epoch, k, carries, num_steps, lines, memory, isText } = model;
   const piece = unitOf(t, model);
   if (k === 0) return t(carries ? "state_begin" : "state_random", { piece });
   const isKept = lines === null ? carries : memory === "kept";
   const key = carries ? (isKept ? "carried" : "emptied") : isKept ? "jumped" : "torn";
-  return t(`state_${key}`, { piece, previous: k, stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
+  return t(`state_${key}`, { piece, previous: k, unit: t(isText ? "text_one" : "numbers_one"), stopped: epoch[k - 1][row] + num_steps - 1, start: epoch[k][row] });
 }
 
 /** `act` in the next frame, once: what is measured there is laid out anyhow. */
@@ -415,8 +415,8 @@ export function firstsPanel({ t, signal, onSwitch, onAgain }) {
     if (node.hidden) return;
     title.textContent = t(carries ? "firsts_on" : "firsts_jump");
     node.classList.toggle("win-jumps", !carries);
-    const form = lines.length === 2 ? "one" : "many";
-    these.textContent = carries ? t(`firsts_lines_${form}`, { last: lines.length }) : t(`firsts_these_${form}`, { count: lines.length - 1, p: percent(averagesOf(lines)[memory][0]) });
+    these.textContent = carries ? t(`firsts_lines_${lines.length === 2 ? "one" : "many"}`, { last: lines.length })
+      : t("firsts_these", { p: percent(averagesOf(lines)[memory][0]) });
     for (const [name, { bar, value, node: row }] of Object.entries(bars)) {
       const isUnknown = isHidden && name !== memory;
       value.set(isUnknown ? null : firsts[name]);
@@ -697,7 +697,8 @@ export function cutsPanel({ t, signal, onCut }) {
     mark.textContent = percent(chance);
     page.setAttribute("aria-disabled", String(isFixed));
     page.setAttribute("aria-valuenow", cut);
-    page.setAttribute("aria-valuetext", t(isAll ? "cut_told_all" : "cut_told", { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(chance) }));
+    const told = met.letters[cut] === met.letters[met.at] ? "cut_told_same" : "cut_told";
+    page.setAttribute("aria-valuetext", t(isAll ? "cut_told_all" : told, { first: visibleCharacter(met.letters[cut]), letter: met.letters[met.at], p: percent(chance) }));
   };
   const choose = (next) => {
     const kept = Math.min(met.at - 1, Math.max(1, next));
