@@ -603,28 +603,29 @@ STEPS = (
         "Can a gate bring it back?",
         "48%",
         [-1.0] * 8 + [1.0],
-        "Right. 48%: a gate cannot bring back. A gate of 1 keeps what comes, the e\u2019s minus too: "
-        "the number falls from 1.0 to 0.7. "
+        "Right. 48%: a gate cannot bring back. A gate of 1 keeps what comes, the minus at e too: "
+        "\u22120.3 \u00d7 1 + 1.0 = 0.7, not 1.0. "
         "“sea” is guessed “sta”: 11 right, not 12.",
     ),
     (
         "Is keeping better?",
         "fewer",
         at_spaces(1.0),
-        "Right. Fewer: 7 of 17, not 12. On 2",
+        "Right. Fewer: 7 of 17, not 12. On 2\u202f224 unseen lines: 8.1 of 17 on average, not 9.1; ",
     ),
     (
         "And forgetting?",
         "fewer",
         [-1.0 if letter == " " else 0.0 for letter in Gates().text],
-        "Right. Fewer again: 9 of 17, not 12. The t of “what” was \u22120.7; now what t alone adds, 0.1. On 2",
+        "Right. Fewer again: 9 of 17, not 12. On 2\u202f224 unseen lines: 8.6 of 17, not 9.1. "
+        "It takes both: as learned, the t of “what” keeps (\u00d7.93), the space after it forgets (\u00d7.01).",
     ),
 )
 
 
 EVIDENCE = {
     "Is keeping better?": (
-        "At the spaces (shaded) the minus of old vowels stays.",
+        "At the spaces (shaded) the minus of old vowels stays: the number is lower.",
         {4: "1.0 → 0.2", 8: "1.0 → 0.4", 12: "0.9 → \u22120.1"},
     ),
     "And forgetting?": (
@@ -867,7 +868,8 @@ def test_what_the_lane_shows_is_pale_before_the_text_is_read(opened: tuple[Page,
 
 def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, bias=4.0)
-    expect(widget.locator(".gates-bias b")).to_have_text("+4.0")
+    told = widget.locator(".gates-bias b")
+    expect(told).to_have_text("+4.0")
     expect(bias(widget)).to_be_visible()
     assert widget.locator(".gates-fader.is-other").count() > 6
     link(opened[0], text="the cat sat on the mat and the dog ran", bias=4.0)
@@ -876,6 +878,11 @@ def test_pushed_gates_are_marked_and_their_slider_is_in_sight(opened: tuple[Page
     assert widget.locator(".gates-own").evaluate_all(thin) > 6, "in a long text too, as the legend says"
     thick = "(all) => all.map((e) => getComputedStyle(e).boxShadow.includes('0px 0px 0px 2px'))"
     assert all(widget.locator(".gates-guesses .is-other").evaluate_all(thick))
+    link(opened[0], bias=0, text=Gates().text, gates=at_spaces(1.0))
+    expect(told).to_have_text("0.0")  # held gates are not as learned
+    expect(bias(widget)).to_have_attribute("aria-valuetext", "0.0 in every gate")
+    button(widget, "As learned").click()
+    expect(told).to_have_text("0, as learned")
 
 
 def test_a_link_sets_the_figure(opened: tuple[Page, Record], tmp_path: Path) -> None:

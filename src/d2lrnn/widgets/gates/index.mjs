@@ -2,7 +2,7 @@
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
 import { createNetwork, derive, KEEPER, nameOf, readable } from "./maths.mjs";
-import { createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
+import { brief, createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -199,12 +199,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
-    const { letters, left, right, ownRight, guesses, cell, ownCell } = derive({ ...state(), place }, networkOf(state().weights));
+    const { letters, left, right, ownRight, guesses, added, cell, ownCell, ownForget } = derive({ ...state(), place }, networkOf(state().weights));
     evidence = SPEC.steps[i].shade ? i : -1;
     draw(model); // it may be as it was: then nothing else draws it
     const told = SPEC.steps[i].shade?.[0] ?? fateOf(letters, place - 1);
     return {
-      was: plain(ownCell[told], 1), is: plain(cell[told], 1), share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+      was: plain(ownCell[told], 1), is: plain(cell[told], 1), come: plain(cell[told - 1], 1), added: plain(added[told], 1), keeps: brief(ownForget[told]), forgets: brief(ownForget[told + 1]), share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -255,8 +255,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       const digits = digitsOf(input[at], candidate[at]);
       shown.textContent = t("shown", { letter, unit, input: input[at].toFixed(digits), candidate: number(candidate[at], digits), added: plain(added[at]) });
     }
-    biasValue.textContent = model.bias === 0 ? t("bias_own") : signed(model.bias, 1);
-    bias.set(model.bias, model.bias === 0 ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));
+    biasValue.textContent = model.isOwn ? t("bias_own") : signed(model.bias, 1);
+    bias.set(model.bias, model.isOwn ? t("bias_own") : t("bias_text", { bias: signed(model.bias, 1) }));
     if (readable(text.value, TEXT.max) !== model.text) {
       text.value = model.text;
       lost.hidden = true;
