@@ -104,6 +104,9 @@ def letters(widget: Locator) -> Locator:
 
 
 def test_it_rests_at_what_it_says(widget: Locator) -> None:
+    expect(widget.locator(LEAD)).to_have_text(
+        "Two networks guess the next letter. Line: attention looks. Bar: what erasing changes."
+    )
     assert "".join(letters(widget).all_inner_texts()) == "in\u2423the\u2423middle\u2423o"
     for kind, count in ((".att-line", 15), (".att-bead", 15), (".att-bar", 30), (TOLD, 0)):
         expect(widget.locator(kind)).to_have_count(count)
@@ -136,7 +139,7 @@ def test_a_letter_is_erased_and_put_back(widget: Locator) -> None:
     expect(widget.locator(".att-such")).to_have_count(0)
     expect(widget.locator(".att-line.att-told")).to_have_count(1)
     gloss = widget.locator(".att-name-state > span")
-    expect(gloss).to_have_text("More colour: the erased letter changes more of the memory.")
+    expect(gloss).to_have_text("Colour: how much the memory changes. A little can turn the guess.")
     expect(widget.locator(LEAD)).to_have_text(f"Both now read a space there. {WHOLE}")
     outline = "(e) => getComputedStyle(e).outlineStyle"
     assert widget.locator(TOLD).evaluate(outline) == "dashed", "a hand has seen what it moved"
@@ -278,15 +281,18 @@ def test_a_phone_has_two_lines_above_the_figure_and_one_of_steps(widget: Locator
 
 def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(widget: Locator) -> None:
     show(widget, view="mean")
-    expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^In 2.223 new passages we erase one letter\\."))
+    expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^In 2.223 new passages we erase a letter\\."))
     boxes = widget.locator(".att-guess")
     expect(boxes).to_have_text([f"{each} of 2\u202f223guess changes" for each in (10, 232)])
-    for width in (390, 320):  # the way back and what an RNN is
+    expect(widget.locator(".att-name-state")).to_have_text("RNN Each circle hands on its memory.")
+    ends = "(e) => [e.getBoundingClientRect().bottom, e.lastChild.getBoundingClientRect().bottom]"
+    for width in (390, 320):
         widget.page.set_viewport_size({"width": width, "height": 900})
-        expect(widget.locator(".att-name-state")).to_have_text("RNN Back to the textEach circle hands on its memory.")
-        ends = "(e) => [e.getBoundingClientRect().bottom, e.lastChild.getBoundingClientRect().bottom]"
-        [room, end] = widget.locator(".att-name-state").evaluate(ends)
-        assert end <= room + 0.5, width
+        for state in ({"letter": 8}, {"view": "mean"}):
+            show(widget, **state)
+            [room, end] = widget.locator(".att-name-state").evaluate(ends)
+            assert end <= room + 0.5, (width, state)
+        expect(widget.locator(LEAD).get_by_role("button", name="Back to the text")).to_be_visible()
     widget.page.set_viewport_size(WIDE)
     expect(widget.locator(TOLD)).to_have_text(["9"])
     expect(widget.locator(".att-line").nth(7)).to_have_class("att-line att-told")
@@ -460,25 +466,33 @@ def test_a_step_asks_first_and_shows_then(
         expect(widget.locator(NOW)).to_contain_text("Erase the\u00a0d: press or drag.")
 
 
-def test_a_letter_pressed_closes_the_question_that_it_would_answer(widget: Locator) -> None:
+def test_the_picture_waits_for_the_guess_and_the_answers_ask_for_it(widget: Locator) -> None:
+    now, said = widget.locator(NOW), widget.get_by_role("status")
+    for title in ("How far?", "At once", "The r"):
+        widget.get_by_role("button", name=title).click()
+        question = widget.locator(".d2lrnn-question").inner_text()
+        keys = widget.get_by_role("slider", name="The letter that is erased")
+        before = [now.inner_text(), keys.input_value(), widget.locator(".att-figure").inner_text()]
+        letters(widget).nth(4).click()
+        assert widget.locator(".d2lrnn-answers").evaluate("(e) => e.getAnimations().length") == 1
+        widget.page.keyboard.press("ArrowRight")
+        expect(said).to_contain_text("Guess first: the picture waits.")
+        expect(widget.locator(".d2lrnn-question")).to_have_text(question)
+        expect(widget.locator(".d2lrnn-outcome")).to_be_hidden()
+        assert [now.inner_text(), keys.input_value(), widget.locator(".att-figure").inner_text()] == before
+        widget.locator(".d2lrnn-answers button").last.click()
+        expect(widget.locator(".d2lrnn-outcome")).to_be_visible()
     widget.get_by_role("button", name="The r").click()
-    letters(widget).nth(4).click()
-    expect(widget.locator(".d2lrnn-step")).to_be_hidden()
-    expect(widget.locator(NOW)).to_have_text(Attention(text="head upon her k", letter=5).static_sentence())
-    expect(widget.locator(LEAD)).to_contain_text(WHOLE)  # they are drawn again
-    widget.page.keyboard.press("ArrowRight")  # the keys go on from the letter that was pressed
-    expect(widget.locator(NOW)).to_contain_text("Without the\u00a0u")
+    widget.get_by_role("button", name="The r").click()
+    widget.get_by_role("button", name="yes", exact=True).click()
+    expect(widget.locator(".d2lrnn-outcome")).to_have_text(re.compile("^No\\. Attention still guesses n"))
+    widget.get_by_role("button", name="The r").click()
     widget.get_by_role("button", name="The r").click()
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(NOW)).to_have_text("Without the\u00a0r, the RNN guesses i, attention still n.")
     letters(widget).nth(3).click()  # as the outcome tells: the far d
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")
     expect(widget.locator(NOW)).to_have_text("Without the\u00a0d, attention\u2019s guess changes: both guess e.")
-    for title, view in (("At once", "text"), ("How far?", "mean")):  # what was pressed stays in sight
-        widget.get_by_role("button", name=title).click()
-        letters(widget).nth(4).click()
-        expect(widget.locator(".d2lrnn-step")).to_be_hidden()
-        expect(widget.locator(NOW)).to_have_text(Attention(view=view, letter=5).static_sentence())
 
 
 def test_a_reset_closes_a_question_where_nothing_else_changes(widget: Locator) -> None:

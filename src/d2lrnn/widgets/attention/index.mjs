@@ -1,5 +1,5 @@
 // Attention beside a state: how far back do their guesses reach?
-import { element, explorable } from "../ui.mjs";
+import { buttonControl, element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 import { BACK, derive, MAX_TEXT, REACHES, repair } from "./maths.mjs";
@@ -12,11 +12,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const panel = textPanel({
     t, signal,
     onLetter: (letter) => {
-      const view = shown.mean ? "mean" : "text"; // a question about the averages shows their numbers
-      steps.leave(); // a letter erased would tell the answer
-      commit({ letter, view });
+      if (steps.isAsking()) wait();
+      else commit({ letter, view: model.mean ? "mean" : "text" });
     },
-    onBack: () => {
+  });
+  const wayBack = buttonControl({
+    label: t("back"), signal,
+    onPress: () => {
       steps.ask(-1); // its outcome tells of the chart
       commit({ view: "text", letter: 0 });
     },
@@ -37,9 +39,17 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     model.isAsked = steps.isAsking(); // an open question alone asks
     shown = model.isAsked ? asking(model, SPEC.steps[steps.opened()].state) : model;
     lead.textContent = t(shown.isAsked ? "lead_asked" : model.mean ? "lead_mean" : model.order ? "lead_order" : model.told >= 0 ? "lead_told" : "lead", toldOf(model, t));
+    if (shown.mean && !shown.isAsked) lead.append(" ", wayBack);
     now.node.style.setProperty("--att-count", model.count);
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
+  };
+  /** A letter erased would give the answer away: the picture stays, and the answers ask for a guess. */
+  const wait = () => {
+    const answers = steps.node.querySelector(".d2lrnn-answers");
+    if (answers.getAnimations().length === 0) answers.animate(["transparent", "currentColor", "transparent"].map((color) => ({ outline: `3px solid ${color}`, outlineOffset: "3px", borderRadius: "0.4rem" })), 1400);
+    say(t("guess_first"));
+    show(); // the slider of the keys goes back
   };
   steps.node.addEventListener("click", show, { signal });
   onReset(() => {

@@ -1,5 +1,5 @@
 // What the figure draws: a text; above it bars and lines that lead to attention's guess; below it bars and a memory that is handed on.
-import { buttonControl, element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
+import { element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
 import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, WEIGHTS } from "./maths.mjs";
@@ -86,8 +86,8 @@ export function toldOf(model, t) {
   return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long, ...scores(model) }) };
 }
 
-/** One of the two: its name (with what else stands `extra` beside it) and what it guesses, and a bar for each letter. */
-function half(k, t, ...extra) {
+/** One of the two: its name and what it guesses, and a bar for each letter. */
+function half(k, t) {
   const name = NAMES[k];
   const guessed = ["letter", "next"].map((which) => {
     const [letter, share] = [element("b"), element("span")];
@@ -102,7 +102,7 @@ function half(k, t, ...extra) {
   const note = element("span", { class: "att-guess-note" });
   const guess = element("p", { class: `att-guess att-guess-${name}` }, ...guessed.map(({ row }) => row), note);
   const gloss = element("span");
-  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", ...extra, gloss);
+  const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
   const turn = (count) => {
     note.textContent = t(count === 1 ? "round_1" : "round_more", { count });
@@ -181,11 +181,10 @@ function memoryRow() {
 
 /**
  * The text between the two networks. Tap a letter or drag along the text to erase a letter (`onLetter(s)`, 0 for none).
- * In the averages its letters are distances, along which a drag moves too, and there is a way back (`onBack`).
+ * In the averages its letters are distances, along which a drag moves too.
  */
-export function textPanel({ t, signal, onLetter, onBack }) {
-  const wayBack = buttonControl({ label: t("back"), signal, onPress: onBack });
-  const [above, below] = [half(0, t), half(1, t, wayBack)];
+export function textPanel({ t, signal, onLetter }) {
+  const [above, below] = [half(0, t), half(1, t)];
   const [rays, memory] = [lookRow(), memoryRow()];
   memory.follow(below.turn, signal);
   const letters = element("div", { class: "att-row att-letters" });
@@ -221,7 +220,6 @@ export function textPanel({ t, signal, onLetter, onBack }) {
     node.classList.toggle("att-mean", mean);
     node.classList.toggle("att-order", order);
     node.classList.toggle("att-asks", isAsked);
-    wayBack.hidden = !mean || isAsked;
     const hasLooks = !isAsked || such >= 0; // the question about a line shows how thick they are
     columns.dataset.label = hasLooks && !order ? t("looks") : "";
     node.style.setProperty("--att-columns", String(columnsOf(count)));
