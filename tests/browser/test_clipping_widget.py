@@ -317,7 +317,7 @@ def test_the_loss_shows_the_steps(opened: tuple[Page, Record], tmp_path: Path) -
         assert (own > 0) == (start == 0.9)
     expect(picture.locator(".clip-flight.clip-arrow-full")).to_have_count(0)
     put(page, letters=20, start=0.8, clips="false")
-    why = "Its steps are too long for a goal 0.01 wide."
+    why = "Its steps are too long to stay at the goal."
     expect(now(widget)).to_have_text(f"With no limit, the ball flies to and fro from step 18 on. {why}")
 
 
@@ -634,7 +634,17 @@ def test_the_ball_plays_on_the_loss_of_as_many_letters_as_are_chosen(
     expect(now(widget)).to_have_text(
         "The ball starts lower, yet one step throws it onto the plateau: over 10\u202f000 steps to the goal."
     )
-    widget.locator(".clip-key").last.click()
+    offered = widget.locator(".clip-key").last
+    expect(offered).to_have_text("slope limit 0.5 ?")  # 10 would be no better than no limit
+    few.click()
+    expect(offered).to_contain_text("slope limit 10")
+    many.click()
+    offered.click()
+    expect(now(widget)).to_have_text(Clipping(letters=20, clip=0.5).static_sentence())
+    limit = widget.get_by_role("slider", name="limit θ", exact=True)
+    limit.press("Shift+ArrowRight")
+    limit.press("Shift+ArrowRight")
+    limit.press("ArrowLeft")
     expect(now(widget)).to_have_text(Clipping(letters=20).static_sentence())
     expect(ball).to_have_attribute("aria-valuenow", "1.05")  # no higher than its steps can be seen
     expect(widget.locator(".clip-valley .clip-text").first).to_have_text("↑ loss ½(w²⁰ − 1)²")  # noqa: RUF001
@@ -647,6 +657,23 @@ def test_the_ball_plays_on_the_loss_of_as_many_letters_as_are_chosen(
     expect(ball).to_have_attribute("aria-valuenow", "1.05")
     few.click()
     expect(now(widget)).to_have_text(Clipping(start=1.05).static_sentence())
+    many.click()
+    expect(now(widget)).to_have_text(Clipping(letters=20, start=1.05).static_sentence())  # the reader's own limit
+
+
+def test_numbers_of_the_axis_stand_apart_and_the_choice_of_letters_beneath_it(browser: Browser, tmp_path: Path) -> None:
+    for width in (390, 1280):
+        size = {"width": width, "height": 844}
+        with browser.new_context(viewport=size, has_touch=True, is_mobile=True) as context:
+            page = context.new_page()
+            widget = show(page, tmp_path, Clipping())
+            for start, letters in ((1.13, 10), (1.05, 20)):
+                put(page, start=start, letters=letters)
+                expect(widget.locator(".clip-at-start")).to_have_text(str(start))
+                goal, ball = (widget.locator(f".clip-at-{kind}").bounding_box() for kind in ("goal", "start"))
+                assert goal["x"] + goal["width"] + 9 <= ball["x"], (width, start)
+            floor, choice = (widget.locator(part).bounding_box() for part in (".clip-floor", ".clip-letters"))
+            assert floor["y"] < choice["y"], width
 
 
 def test_a_ball_that_never_rests_is_drawn_to_and_fro(opened: tuple[Page, Record], tmp_path: Path) -> None:

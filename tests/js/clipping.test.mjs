@@ -143,7 +143,7 @@ test("for 20 letters every step stays in the picture; where the ball does not re
     if (i % 100 !== 0) found.add(`now_free_${freeEnd}`).add(`now_${cuts ? "kept" : "same"}_${keptEnd}`);
   }
   for (const key of found) assert.ok(key in SPEC.words.en, key);
-  for (const key of ["free_swings", "free_thrown", "kept_rest", "free_late", "kept_swings", "kept_thrown", "kept_late", "same_swings", "same_late"]) assert.ok(found.has(`now_${key}`), key);
+  for (const key of ["free_swings", "free_thrown", "kept_rest", "free_late", "kept_swings", "kept_thrown", "kept_late", "kept_uncut", "same_swings", "same_late"]) assert.ok(found.has(`now_${key}`), key);
   assert.equal(runFrom(0.5, MANY).down, null);
 });
 
@@ -187,12 +187,14 @@ test("on a fine grid, the reason that is told is true of all the steps that are 
       assert.ok(way === "is level" ? walk.at(-1) === start && start === 0 : !walk.some(isOut), place);
       continue;
     }
-    assert.equal(text.includes("cuts no step"), !isAlone && slopes.every((slope) => Math.abs(slope) <= clip), place);
+    assert.equal(text.includes("cuts no step:"), !isAlone && slopes.every((slope) => Math.abs(slope) <= clip), place);
     const count = text.match(/ (over )?([\d\u202f]+) steps?(?: to the goal|, past it and back)?\./);
     if (way === "to and fro") {
       const late = text.match(/from step ([\d\u202f]+) on/);
       assert.ok(!stays && ups.length > 2 && count === null, place);
-      assert.equal(late === null ? null : Number(late[1].replace("\u202f", "")), ups[0] > STEPS ? ups[0] : null, place);
+      const isUncut = !slopes.slice(ups[0] - 1).some((slope) => Math.abs(slope) > clip) && slopes.some((slope) => Math.abs(slope) > clip);
+      assert.equal(text.includes("cuts no step there"), isUncut, place);
+      assert.equal(late === null ? null : Number(late[1].replace("\u202f", "")), ups[0] > STEPS || isUncut ? ups[0] : null, place);
       continue;
     }
     assert.ok(stays || ups.length === 0, place);

@@ -38,15 +38,16 @@ def _path(start: float, letters: int, limit: float) -> list[float]:
     return path
 
 
-def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | None, bool, bool]:
-    """When the ball rests at the goal, when it first flies from left to right; whether the limit cuts; if by luck."""
-    weight, down, across, leaves, cuts = start, None, None, False, False
+def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | None, int | None, bool]:
+    """When the ball rests at the goal, when it first flies from left to right; the last cut step; if by luck."""
+    weight, down, across, leaves, cut = start, None, None, False, None
     for step in range(_PATIENCE + 1):
         if _loss(weight, letters) < _RESTS:
             down = step if down is None else down
         else:
             leaves = leaves or down is not None
-        cuts = cuts or abs(_slope(weight, letters)) > limit
+        if abs(_slope(weight, letters)) > limit:
+            cut = step + 1
         before, weight = weight, _after(weight, letters, limit)
         if across is None and before < 1 < weight:
             across = step + 1
@@ -54,14 +55,14 @@ def _run(start: float, letters: int, limit: float) -> tuple[int | None, int | No
             break
     leads_out = _RATE * letters**2 > 2 and _loss(1 - _RATE * limit, letters) > _RESTS  # as in maths.mjs
     lucky = down is not None and not leaves and leads_out and abs(weight - 1) < 1e-9
-    return None if leaves else down, across, cuts, lucky
+    return None if leaves else down, across, cut, lucky
 
 
 def how_it_goes(start: float, letters: int, limit: float) -> tuple[str, int | None, int | None]:
     """Whether the limit cuts a step, and how the ball ends; at which step it is down, and at which it swings."""
-    down, across, cuts, _ = _run(start, letters, limit)
-    end = _end(_path(start, letters, limit), down, across, letters)
-    return f"{'kept' if cuts else 'same'}_{end}", down, across
+    down, across, cut, _ = _run(start, letters, limit)
+    end = _end(_path(start, letters, limit), down, across, cut, letters)
+    return f"{'kept' if cut else 'same'}_{end}", down, across
 
 
 def _goal(letters: int) -> tuple[float, float]:
@@ -77,12 +78,14 @@ def _plateau(letters: int) -> float:
     return left
 
 
-def _end(path: list[float], down: int | None, across: int | None, letters: int) -> str:
+def _end(path: list[float], down: int | None, across: int | None, cut: int | None, letters: int) -> str:
     """As ``endOf`` in maths.mjs, which explains it."""
     start, (left, right) = path[0], _goal(letters)
     if down == 0:
         return "goal"
     if down is None and across is not None:
+        if cut is not None and across > cut:
+            return "uncut"
         return "swings" if across <= _STEPS else "late"
     if start > 1 and min(path) < _plateau(letters):
         return "thrown"
@@ -196,12 +199,10 @@ class Clipping(Explorable):
         lucky = down != 0 and _run(self._first, self.letters, self.clip)[3]
         praise = ["lucky"] if lucky else ["fewest"] if down == 1 else []
         keys = [*["lower"] * (self._first < self.start), key, *praise]
-        left, right = _goal(self.letters)
         count = "steps_more" if down is None else "steps_one" if down == 1 else "steps_many"
         steps = words(count, count=format_number(_PATIENCE if down is None else down, 0))
         late = format_number(across or 0, 0)
-        told = {"clip": _brief(self.clip), "wide": _brief(right - left)}
-        return " ".join(words(f"now_{key}", **told, kept=steps, late=late) for key in keys)
+        return " ".join(words(f"now_{key}", clip=_brief(self.clip), kept=steps, late=late) for key in keys)
 
     def static_picture(self) -> str:
         """The loss, and the steps of both balls."""

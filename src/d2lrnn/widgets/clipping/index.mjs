@@ -1,23 +1,23 @@
 // Clipping: drag the ball and the limit of its steps, and see where ten of them lead; beneath, how a gradient is shortened.
 import { emphasised, fold, footRow, guidedSteps, motion, nowLine, whenSeen } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, svg } from "../ui.mjs";
-import { brief, derive, goalOf, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
+import { brief, derive, PATIENCE, RATE, RESTS, signed, slopeAt, slopeIn, STEPS } from "./maths.mjs";
 import { lossPanel, planePanel } from "./panels.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const SMALL = 0.002; // of a weight: no step that is seen
+const OFFERED = Object.fromEntries([0, 2].map((i) => [SPEC.steps[i].state.letters, SPEC.steps[i].state.clip])); // limits that help, for so many letters
 const LONG = 20; // steps: fewer need no other limit
 
 /** The living sentence: its keys, and its values; `isFirst` where the first step alone is drawn, `moves` a step that is still drawn on. */
-function sentence({ letters, isLower, slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, lucky, clip, clips }, t, isFirst = false, moves = null) {
+function sentence({ isLower, slope, freeEnd, keptEnd, freeDown, keptDown, freeAcross, keptAcross, cuts, lucky, clip, clips }, t, isFirst = false, moves = null) {
   const isHelp = (freeDown ?? Infinity) >= LONG && (keptDown ?? Infinity) < LONG;
-  const alone = isFirst ? ["now_first"] : [`now_free_${isLower ? "lower" : freeEnd}`, ...(isHelp && freeEnd === "thrown" ? ["now_press"] : [])];
+  const alone = isFirst ? ["now_first"] : [`now_free_${isLower ? "lower" : freeEnd}`, ...(isHelp && freeEnd === "thrown" && !isLower ? ["now_press"] : [])];
   const isKnown = freeEnd === "goal" ? "now_goal" : slope === 0 ? "now_none" : null;
   const kept = [`now_${cuts ? "kept" : "same"}_${keptEnd}`, ...(keptDown === 0 ? [] : lucky ? ["now_lucky"] : keptDown === 1 ? ["now_fewest"] : [])];
   const keys = moves !== null ? [`now_moves_${clips ? "kept" : "free"}`] : isKnown ? [isKnown] : clips ? [...(isLower ? ["now_lower"] : []), ...kept] : alone;
-  const [from, to] = goalOf(letters);
   return [keys, {
-    step: moves, clip: brief(clip), wide: brief(to - from), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t),
+    step: moves, clip: brief(clip), free: stepsOf(freeDown, t), kept: stepsOf(keptDown, t),
     late: formatNumber((clips ? keptAcross : freeAcross) ?? 0, 0),
   }];
 }
@@ -53,16 +53,24 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   const show = motion({ seconds: 3, signal });
   let touched = false;
   let opens = true; // until the first question is answered, or the limited ball seen, nothing tells where the other steps lead
+  let isChosen = false; // the limit, by the reader
   let waits = false; // a question shows the first step alone until it is answered
   const set = (values) => {
     touched = true;
     waits = values === steps[0].before;
     commit(values);
   };
-  const drag = (values) => set("clip" in values ? { ...values, clips: true } : values);
+  const drag = (values) => {
+    isChosen ||= "clip" in values;
+    set("clip" in values ? { ...values, clips: true } : values);
+  };
+  const choose = (many) => {
+    const { letters: before, clip } = state();
+    set({ letters: many, clip: isChosen || clip !== OFFERED[before] ? clip : OFFERED[many] });
+  };
   const now = nowLine();
   const lead = element("p", { class: "d2lrnn-lead" });
-  const letters = controls.letters.choices.map((many) => buttonControl({ label: String(many), signal, onPress: () => set({ letters: many }) }));
+  const letters = controls.letters.choices.map((many) => buttonControl({ label: String(many), signal, onPress: () => choose(many) }));
   const lettersChoice = element("div", { class: "clip-letters", role: "group", "aria-label": t("letters") },
     element("div", { class: "d2lrnn-segments" }, ...letters), element("span", { "aria-hidden": "true" }, t("letters")));
   const loss = lossPanel({ t, range: controls.clip, rangeStart: controls.start, lettersChoice, onChange: drag, signal });
@@ -122,7 +130,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   onReset(() => {
     loss.mark(false);
     loss.forget();
-    [waits, opens] = [false, true];
+    [waits, opens, isChosen] = [false, true, false];
     how.open = false;
     plane.askToDrag();
     paint(derive(state())); // a question closes, even where nothing else changes

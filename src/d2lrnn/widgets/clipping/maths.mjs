@@ -39,13 +39,13 @@ export function plateauTo(letters) {
   return from;
 }
 
-/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; whether the limit cuts any; whether the ball rests by luck, exactly at 1, where beside it steps lead out of the goal; and of a ball that does not stay, the widest of its LAST leaps across the goal. */
+/** In PATIENCE steps: how many bring the ball to the goal, where it stays; the first that leads up over the valley, from its left to its right; null where none does; the last that the limit cuts; whether the ball rests by luck, exactly at 1, where beside it steps lead out of the goal; and of a ball that does not stay, the widest of its LAST leaps across the goal. */
 export function runFrom(start, letters, limit = Infinity) {
-  let [weight, down, across, leaves, cuts, leap] = [start, null, null, false, false, [1, 1]];
+  let [weight, down, across, leaves, cut, leap] = [start, null, null, false, null, [1, 1]];
   for (let step = 0; step <= PATIENCE; step += 1) {
     if (lossAt(weight, letters) < RESTS) down ??= step;
     else leaves ||= down !== null;
-    cuts ||= Math.abs(slopeAt(weight, letters)) > limit;
+    if (Math.abs(slopeAt(weight, letters)) > limit) cut = step + 1;
     const next = after(weight, letters, limit);
     if (weight < 1 && next > 1) across ??= step + 1;
     if (step >= PATIENCE - LAST && step < PATIENCE && weight < 1 !== next < 1 && Math.abs(next - weight) > Math.abs(leap[1] - leap[0])) leap = [weight, next];
@@ -54,14 +54,14 @@ export function runFrom(start, letters, limit = Infinity) {
   }
   const rests = !leaves && down !== null;
   const lucky = rests && RATE * letters ** 2 > 2 && lossAt(1 - RATE * limit, letters) > RESTS && Math.abs(weight - 1) < 1e-9;
-  return { down: rests ? down : null, across, cuts, lucky, leap: rests || across === null ? null : leap };
+  return { down: rests ? down : null, across, cut, lucky, leap: rests || across === null ? null : leap };
 }
 
-/** What the ball does: it is at the "goal" from the start; it comes to "rest" there, or goes "past" it first; it is "thrown" over the valley, onto the plateau; in the steps that are drawn it stays on the "wall", or on the "plateau"; or it "swings" across, or does so "late", after them. */
-function endOf(path, { down, across }, letters) {
+/** What the ball does: it is at the "goal" from the start; it comes to "rest" there, or goes "past" it first; it is "thrown" over the valley, onto the plateau; in the steps that are drawn it stays on the "wall", or on the "plateau"; or it "swings" across, or does so "late", after them; "uncut" where a limit cuts steps, but none from there on. */
+function endOf(path, { down, across, cut }, letters) {
   const [start, [left, right]] = [path[0], goalOf(letters)];
   if (down === 0) return "goal";
-  if (down === null && across !== null) return across <= STEPS ? "swings" : "late";
+  if (down === null && across !== null) return cut !== null && across > cut ? "uncut" : across <= STEPS ? "swings" : "late";
   if (start > 1 && Math.min(...path) < plateauTo(letters)) return "thrown";
   if (path.at(-1) > right) return "wall";
   if (start < 1 && !(down !== null && down <= STEPS)) return "plateau";
@@ -81,7 +81,7 @@ export function derive(state) {
   const angle = by === "norm" ? 0 : Math.abs(Math.atan2(g_1 * clipped[1] - g_2 * clipped[0], g_1 * clipped[0] + g_2 * clipped[1])) * DEGREES;
   const acts = by === "norm" ? length > clip : Math.max(Math.abs(g_1), Math.abs(g_2)) > clip;
   return {
-    ...state, start, highest, isLower: state.start > highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cuts, lucky: keptRun.lucky,
+    ...state, start, highest, isLower: state.start > highest, free, kept, freeEnd: endOf(free, freeRun, letters), keptEnd: endOf(kept, keptRun, letters), cuts: keptRun.cut !== null, lucky: keptRun.lucky,
     loss: lossAt(start, letters), slope: Math.abs(slopeAt(start, letters)),
     freeDown: freeRun.down, keptDown: keptRun.down, freeAcross: freeRun.across, keptAcross: keptRun.across, freeLeap: freeRun.leap, keptLeap: keptRun.leap,
     length, factor, clipped, clippedLength: Math.hypot(...clipped), angle, acts,

@@ -215,11 +215,12 @@ const SEEN = 4; // pixels: a shorter step is a dot alone
 const LINE = 17; // pixels from one line of words to the next
 const LETTER = 0.59; // of the size of bold words, at most, on average
 const FLANK = 0.85; // weights from here on: words stand beneath the valley
-const NAMED = { at: 0.8, long: 70 }; // the weight beneath which the loss of fewer letters is named, and pixels of its name
+const NAMED = { at: 0.8, long: 70, onWall: 1.045 }; // the weight beneath which the loss of fewer letters is named, pixels of its name, and, where there is room, the weight beside which it is named
 const COUNT = 3.5; // of the size of those words: half as wide as they are
 const TOTAL = 32; // and as the longest count in the strip
 const MARK = 120; // pixels of a marked slope
 const PLATEAU = 134; // pixels: up to here stands its name
+const GAP = 10; // pixels from the goal's words to the ball's weight
 const CENTS = 100; // of the ball's weight
 
 /** Why one clips: ten steps down a loss, as they are and clipped. The ball is dragged, and so is the limit: a gate that cuts the arrow of its first step. */
@@ -446,11 +447,11 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     const { start, clip, clips, slope, free: path, kept: keptPath, freeDown } = shown;
     const taken = [];
     /** Words as near to their place as the picture and, `aside`, the goal's words allow; none where others stand. */
-    const put = (kind, words, left, { tick = left, aside = 0 } = {}) => {
+    const put = (kind, words, left, { tick = left, aside = 0, ends = false } = {}) => {
       const text = svg("text", { class: `clip-text clip-axis-text clip-at-${kind}`, "text-anchor": "middle", y: high - 3 }, words);
       axis.append(text);
       const half = text.getComputedTextLength() / 2;
-      const clear = aside === 0 ? left : taken[0].at + aside * (taken[0].half + half + 4.5);
+      const clear = aside === 0 ? left - (ends ? half - 6 : 0) : taken[0].at + aside * (taken[0].half + half + GAP);
       const at = within(aside > 0 ? Math.max(left, clear) : Math.min(left, clear), width - half, half);
       const isFree = !taken.some((other) => Math.abs(other.at - at) < other.half + half + 4);
       if (!isFree) text.remove();
@@ -462,7 +463,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       return isFree;
     };
     axis.replaceChildren();
-    put("goal", t("goal", { weight: 1 }), Math.min(x(1), width - 57), { tick: null }); // the post is its tick; the ball's weight has room at its right
+    put("goal", t("goal", { weight: 1 }), x(1), { tick: null, ends: start > 1 }); // the post is its tick; the ball's weight has room at its right
     if (start !== 1) put("start", brief(start), x(start), { aside: start > 1 ? 1 : -1 });
     if (slope * RATE >= 1e-4 && freeDown !== 0) {
       const lands = (size) => brief(start + downhill() * stepOf(size), 4); // so that the numbers in the picture add up
@@ -526,9 +527,10 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     free.replaceChildren(...ofFree);
     kept.replaceChildren(...ofKept);
 
+    const named = width < WIDE ? NAMED.at : NAMED.onWall;
     fewer.replaceChildren(...letters === FEW ? [] : [
       svg("path", { class: "clip-fewer", d: lossLine(FEW) }),
-      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": "end", x: number(x(NAMED.at) - 2), y: number(y(lossAt(NAMED.at, FEW)) + 18) }, t("letters_many", { letters: FEW })),
+      svg("text", { class: "clip-text clip-fewer-text", "text-anchor": width < WIDE ? "end" : "start", x: number(x(named) + (width < WIDE ? -2 : 12)), y: number(y(lossAt(named, FEW)) + (width < WIDE ? 18 : 5)) }, t("letters_many", { letters: FEW })),
     ]);
     const [landed, side] = [shown.free[1], markSide()];
     marks.replaceChildren(...!isMarked ? [] : [
