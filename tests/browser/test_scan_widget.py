@@ -158,8 +158,8 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     expect(trick.locator(".trick-op")).to_have_text(steps)
     expect(trick.locator(".trick-through")).to_have_text("\u22120.9")
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # state 1 is given, and not needed
-    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
+    expect(trick.locator(".trick-state")).to_have_text(["2", "?"] * 2)  # state 1 is given, and not needed
+    expect(trick.locator(".trick-says")).to_have_text("No state is needed: two steps make one.")
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line.scan-kin")).to_have_count(2)  # its two arms
     colour = "(node) => getComputedStyle(node).fill"  # as in the picture: the same boxes and colours
@@ -228,8 +228,8 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
-    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # though the picture shows state 4: it isn't needed
-    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two boxes make one.")
+    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "?"] * 2)  # the picture shows state 4: it isn't needed
+    expect(trick.locator(".trick-says")).to_have_text("No state is needed: two boxes make one.")
     assert trick.get_attribute("aria-label").startswith("Two boxes make one: × 0.81 \u2212 0.8, then")  # noqa: RUF001
     expect(trick.locator(".trick-op")).to_have_text(["×0.81", "\u22120.8", "×0.81", "+2"])  # noqa: RUF001
     expect(trick.locator(".trick-result")).to_have_text(["×0.66", "+1.35"])  # noqa: RUF001
@@ -245,7 +245,8 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
         "steps 5\u2060\u2013\u20608",
     ]
     expect(trick.locator(".trick-name")).to_have_text(names)
-    expect(trick.locator(".trick-says")).to_have_text("4.548 × 0.656 + 1.352 ≈ 4.34")  # noqa: RUF001
+    expect(trick.locator(".trick-says")).to_have_text("From ≈4.55 both ways lead to ≈4.34.")
+    expect(trick.locator(".trick-sums")).to_have_text("4.548 × 0.656 + 1.352 ≈ 4.34")  # noqa: RUF001
     expect(now(widget)).to_have_text("Round 3: the scan knows all 8 states. The loop knows 4.")
     expect(widget.locator(".scan-lane b")).to_have_text(["4 of 8 states", "✓ 3 rounds"])
     expect(widget.locator(".scan-home")).to_have_count(1)
@@ -258,7 +259,9 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(hint).to_have_text(
         "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8. Tap any filled box."
     )
-    for _ in range(4):
+    tick(widget)
+    expect(now(widget)).to_have_text("Round 4: the loop knows 5 of 8. The scan finished in round 3.")
+    for _ in range(3):
         tick(widget)
     told = "Lit up: state 4 through the box of steps 5\u2060\u2013\u20608 gives state 8."
     expect(hint).to_have_text(told)  # when all is done
@@ -505,7 +508,7 @@ def test_a_tapped_cell_lights_up_its_cone_and_can_be_changed(widget: Locator) ->
     box = last.bounding_box()
     widget.page.mouse.click(box["x"] + 20, box["y"] + 10)
     hand = widget.locator(".scan-hand")
-    expect(widget.locator(".trick-says")).to_have_text("1.72 × 0.656 + 1.467 ≈ 2.60")  # noqa: RUF001
+    expect(widget.locator(".trick-sums")).to_have_text("1.72 × 0.656 + 1.467 ≈ 2.60")  # noqa: RUF001
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(7 + 4 + 2 + 1)
     expect(hand).to_be_hidden()  # it is made of seven steps
     for _ in range(3):
@@ -602,7 +605,9 @@ def test_step_numbers_of_a_dense_figure_keep_apart(widget: Locator) -> None:
 
 
 def test_the_example_is_the_tapped_join(widget: Locator) -> None:
-    hint, ops, says = (widget.locator(part) for part in (".scan-hint", ".trick-op", ".trick-says"))
+    hint, ops, says, sums = (
+        widget.locator(f".{part}") for part in ("scan-hint", "trick-op", "trick-says", "trick-sums")
+    )
     results, states, names = (widget.locator(f".trick-{part}") for part in ("result", "state", "name"))
     picture = widget.get_by_role("application")
     tick(widget)
@@ -612,14 +617,15 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(ops).to_have_text(["×0.81", "+0.7", "×0.81", "+0.9"])  # noqa: RUF001
     expect(results).to_have_text(["×0.66", "+1.47"])  # noqa: RUF001
-    expect(states).to_have_text(["?"] * 4)
+    expect(states).to_have_text(["1.72", "?"] * 2)
     expect(hint).to_contain_text("Lit up: two boxes join: 2 + 2 steps = 4.")
     for _ in range(3):
         picture.press("ArrowUp")
     expect(states).to_have_text(["0.8", "≈4.55"] * 2)  # a blue box was made from a state and a box
     expect(names).to_have_text(["state 2", "state 4", "step 3", "step 4", "steps 3\u2060\u2013\u20604"])
     expect(results).to_have_text(["×0.81", "+3.9"])  # noqa: RUF001
-    expect(says).to_have_text("0.8 × 0.81 + 3.9 ≈ 4.55")  # noqa: RUF001
+    expect(says).to_have_text("From 0.8 both ways lead to ≈4.55.")
+    expect(sums).to_have_text("0.8 × 0.81 + 3.9 ≈ 4.55")  # noqa: RUF001
     expect(hint).to_contain_text("Lit up: state 2 through the box of steps 3\u2060\u2013\u20604 gives state 4.")
     label = "State 2, 0.8, then × 0.81 + 3.9, is state 4, 4.55."  # noqa: RUF001
     expect(widget.locator(".scan-trick")).to_have_attribute("aria-label", label)
@@ -700,7 +706,7 @@ def test_behind_a_chosen_box_of_the_loop_the_scan_steps_back(widget: Locator) ->
     expect(strong).to_have_count(8 + 8)  # the loop, and the scan's last column
     box = widget.locator("rect.scan-cell").nth(3).bounding_box()
     widget.page.mouse.click(box["x"] + 10, box["y"] + 10)
-    expect(strong).to_have_count(0)
+    expect(strong).to_have_count(8)  # the loop
     expect(widget.locator("rect.scan-cell.scan-kin")).to_have_count(4 + 4)  # states of the loop, and the steps
 
 
@@ -1022,7 +1028,7 @@ def test_on_a_phone_an_open_step_leaves_the_figure_in_sight(browser: Browser, tm
         widget.locator(".d2lrnn-answers button").nth(2 if i == 2 else 0).click()
         sees(".d2lrnn-now", ".scan-run", ".scan-picture")
         if i == 0:  # how the last box was made
-            expect(widget.locator(".trick-says")).to_have_text("4.34 × 0.43 + 2.55 ≈ 4.42")  # noqa: RUF001
+            expect(widget.locator(".trick-sums")).to_have_text("4.34 × 0.43 + 2.55 ≈ 4.42")  # noqa: RUF001
             sees(".scan-trick")
     context.close()
 
@@ -1042,12 +1048,24 @@ def test_a_key_tells_every_colour_and_stays_where_a_copy_is_lit(opened: tuple[Pa
     lit = {"method": "two-sweep", "step": 11, "level": 4, "place": 10}
     widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 64), **lit))
     expect(widget.locator(".scan-hint")).to_have_text("Lit up: a copy of the box on its left.")
-    expect(widget.locator(".scan-key > :visible")).to_have_text(["state known", "joined", "1 step", "pale: copied"])
+    key = widget.locator(".scan-key > :visible")
+    expect(key).to_have_text(["state known", "joined", "1 step"])  # all but what is lit is pale
     opacity = "(e) => Number(getComputedStyle(e).fillOpacity)"
     strong, copied = (
         widget.locator(f".scan-dot{kind}:not(.scan-kin, .scan-aside)").first.evaluate(opacity)
         for kind in (".scan-made", ".scan-copy")
     )
     assert strong >= 1.5 * copied, "among what steps back a copy is still paler"
+    widget.get_by_role("application").press("Escape")
+    expect(key).to_have_text(["state known", "joined", "1 step", "pale: copied"])
     slider(widget, "Steps").fill("16")  # there a box says what it does
-    expect(widget.locator(".scan-key > :visible")).to_have_text(["state known", "joined", "pale: copied"])
+    expect(key).to_have_text(["state known", "joined", "pale: copied"])
+    expect(widget.locator(".scan-hint")).to_have_text("Tap a filled box: its numbers stand above.")
+
+
+def test_only_a_copy_is_pale_where_a_box_is_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    widget = show(opened[0], tmp_path, Scan(step=2, level=2, place=8))
+    opacity = "(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeOpacity))]"
+    cells = widget.locator("rect.scan-cell:not(.scan-copy)")
+    assert cells.evaluate_all(opacity) == ["1"]
+    assert widget.locator("rect.scan-cell.scan-copy").evaluate_all(opacity) == ["0.35"]

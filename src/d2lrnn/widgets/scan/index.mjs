@@ -26,6 +26,7 @@ function litKey({ first, from, place, states }) {
 function hintKeyOf(model, join) {
   const isDense = !showsNumbers(model);
   if (model.cell !== null) return model.cell.level > 0 && madeAt(model.levels, model.cell) < model.cell.level ? "hint_copy" : litKey(join);
+  if (!isDense && model.numSteps > 8 && (model.step === 0 || model.done.loop)) return "hint_tap"; // on a phone these boxes hold no numbers
   if (model.step === 0) return isDense ? "hint_dots" : "hint_start";
   return isDense ? "hint_lines" : litKey(join);
 }

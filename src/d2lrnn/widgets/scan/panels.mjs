@@ -127,8 +127,6 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const sample = lit?.level === 0 ? sampleOf({ ...model, cell: lit }) : null; // what a box of the first column joins to lights up with it
   const opens = !model.isAsked; // the columns to come are seen to be open
   const related = (is) => (is ? " scan-kin" : "");
-  // Behind a box that the reader chose all else steps back; behind the scan's last box only its earlier columns do.
-  const ofLoop = lit !== null && !isChosen ? " scan-aside" : "";
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - (row - apart) / 2).toFixed(1), width: w.toFixed(1), height: (row - apart).toFixed(1), rx: 4 });
   /** A cell of the scan: its state, or the step that it still is. */
@@ -185,7 +183,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   if (numbers) {
     for (let s = 1; s < numSteps; s += 1) {
       const when = s === walked ? "scan-now" : s < walked ? "scan-past" : "scan-next-step";
-      lines.add(`scan-line scan-chain ${when}${ofLoop}${related(cone.loop.has(s))}`, `M${columns.loop} ${(y[s - 1] + (row - apart) / 2).toFixed(1)}v${apart}`);
+      lines.add(`scan-line scan-chain ${when}${related(cone.loop.has(s))}`, `M${columns.loop} ${(y[s - 1] + (row - apart) / 2).toFixed(1)}v${apart}`);
     }
   }
   levels.slice(0, opens ? levels.length : level).forEach(({ distance, targets }, i) => {
@@ -210,7 +208,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   }
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
-    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${s === 0 ? " scan-given" : ""}${ofLoop}`;
+    const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${s === 0 ? " scan-given" : ""} scan-aside`;
     if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s, box));
     else {
       frame(columns.loop, s, box, kind);
@@ -407,20 +405,14 @@ export function joinOf(model) {
   return double(at(0, earlier), at(0, later), [sample.a, sample.b], earlier - 1, earlier, later);
 }
 
-/** The states before and behind a join; as long as one of two boxes' is open, both are: they join without it. */
-function ends({ first, states: [h0, , h2] }) {
-  return first !== undefined && (h0 === null || h2 === null) ? [null, null] : [h0, h2];
-}
-
 /** How the box in hand was made, in words: the key of the words, and its values. */
 export function ruleValues(model, t) {
   const join = joinOf(model);
-  const { first, next, both, from, place } = join;
-  const [h0, h2] = ends(join);
+  const { first, next, both, from, place, states: [h0, , h2] } = join;
   const [known0, known2] = [h0, h2].map((h) => (h === null ? t("unknown") : formatValue(h)));
   if (from < 0) return ["rule_given", { h2: known2 }];
   if (first === undefined) return ["rule_state", { next: stepText(...next), before: from + 1, after: place + 1, h0: known0, h2: known2 }];
-  return [h0 === null ? "rule_open" : "rule", { parts: t(place - from > 2 ? "parts_boxes" : "parts_steps"), first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
+  return [h0 === null || h2 === null ? "rule_open" : "rule", { parts: t(place - from > 2 ? "parts_boxes" : "parts_steps"), first: stepText(...first), next: stepText(...next), both: stepText(...both), h0: known0, h2: known2 }];
 }
 
 /** How the numbers of a box were computed: [for "×", for "+"] of a box of two, or [the state], where it is known. */
@@ -459,7 +451,8 @@ export function trick({ t, signal }) {
   const drawn = element("div", { class: "trick-drawn" }, picture);
   const says = element("p", { class: "trick-says" });
   const sums = ["×", "+"].map((sign) => ({ sign, text: element("span", {}) }));
-  const both = element("p", { class: "trick-sums" }, ...sums.flatMap(({ sign, text }) => [element("span", {}, `${sign}:`), text]));
+  const signed = sums.flatMap(({ sign, text }) => [element("span", {}, `${sign}:`), text]);
+  const both = element("p", { class: "trick-sums" });
   const node = element("div", { class: "scan-trick", role: "img" }, drawn, element("div", { class: "trick-words" }, says, both));
   let [join, width, ride] = [null, 0, null];
 
@@ -468,9 +461,8 @@ export function trick({ t, signal }) {
     const places = stripOf(width);
     const { state, box, first, next, last, top, track, foot, half } = places;
     const shown = join.parts ?? join; // of the box that a state goes through, the making
-    const { from, middle, place } = shown;
+    const { from, middle, place, states: [h0, , h2] } = shown;
     const isDouble = shown.first !== undefined;
-    const [h0, h2] = ends(shown);
     const sign = places.wide ? 10 : 8.5; // pixels of a character, about
     const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
       const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
@@ -568,15 +560,17 @@ export function trick({ t, signal }) {
 
   const draw = (model) => {
     join = joinOf(model);
-    const { first, from, place } = join;
-    const [h0, h2] = ends(join);
+    const { first, from, place, states: [h0, , h2] } = join;
     const [label, made] = [t(...ruleValues(model, t)), sumsOf(join, t)];
     node.setAttribute("aria-label", first === undefined ? label : `${label} ${t("cell_sums", { times: made[0], plus: made[1] })}`);
-    both.hidden = first === undefined;
-    if (!both.hidden) sums.forEach(({ text }, i) => (text.textContent = made[i]));
+    const isDouble = (join.parts ?? join).first !== undefined;
+    both.hidden = !isDouble;
+    both.replaceChildren(...(first === undefined ? made : signed));
+    if (first !== undefined) sums.forEach(({ text }, i) => (text.textContent = made[i]));
     const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
     const isOpen = h0 === null || h2 === null;
-    const key = first === undefined ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : !isOpen ? "says_same" : place - from > 2 ? "says_open_boxes" : "says_open";
+    const joins = `${h0 === null ? "says_open" : "says_free"}${place - from > 2 ? "_boxes" : ""}`;
+    const key = !isDouble ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : isOpen ? joins : "says_same";
     node.classList.toggle("scan-unknown", h0 === null);
     says.classList.toggle("trick-sum", key === null);
     says.replaceChildren(...(key === null ? made : emphasised(t.raw(key), { h0: known0, h2: known2 })));
@@ -674,5 +668,5 @@ export function sentence({ step, numSteps, levels, states, done, isAsked = false
   if (step === 0) return [isFew ? "now_start_few" : "now_start", values];
   if (done.loop && done.scan) return [isFew ? "now_end_few" : "now_end", values];
   if (step === 1 && !done.scan && values.joins > 1) return ["now_first", values];
-  return [done.scan ? "now_scan_done" : "now", values];
+  return [!done.scan ? "now" : step === levels.length ? "now_scan_done" : "now_loop_alone", values];
 }
