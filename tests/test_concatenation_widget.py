@@ -39,6 +39,13 @@ def test_both_ways_are_the_recurrences_own(sizes: tuple[int, int, int]) -> None:
     torch.testing.assert_close(widget.two_products, widget.one_product)
 
 
+def test_a_further_text_leaves_the_weights_and_the_texts_before_it_as_they_are() -> None:
+    for size in (2, 3, 4):
+        less, more = (Concatenation(batch_size=rows).matrices for rows in (size - 1, size))
+        for before, after in zip(less, more):
+            assert torch.equal(after[: len(before)], before)
+
+
 def test_swapped_weights_give_another_result_and_no_error() -> None:
     widget = Concatenation(swapped=True)
     torch.testing.assert_close(widget.one_product, widget.two_products)  # apart there is no order

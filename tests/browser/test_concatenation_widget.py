@@ -655,7 +655,7 @@ def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Pat
     widget = show(page, tmp_path, Concatenation())
     loop, words = widget.locator(".glue-loop"), widget.locator(".glue-next")
     opacity = "(e) => getComputedStyle(e).opacity"
-    for width, told in ((1280, "squeezed (tanh): 0.77, next H"), (390, "tanh: 0.77, next H"), (320, "tanh: next H")):
+    for width, told in ((1280, "tanh: 0.77, next H"), (390, "tanh: 0.77, next H"), (320, "tanh: next H")):
         resize(page, width)
         assert loop.evaluate(opacity) == "0"
         widget.locator(".glue-button").click()
@@ -678,7 +678,7 @@ def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Pat
             if width == 1280 and press is None:  # it is that of the number that is told of
                 for chosen, value in ((2, 0.35), (1, 1.03)):
                     widget.get_by_role("radio").nth(chosen).click()
-                    expect(words).to_have_text(f"squeezed (tanh): {math.tanh(value):.2f}, next H")
+                    expect(words).to_have_text(f"tanh: {math.tanh(value):.2f}, next H")
                     # from that result to the number of H that it replaces
                     [moved] = loop.locator("path").evaluate_all(BOXES)
                     by = (chosen - 1) * (at["sum"][2] - at["sum"][0]) / 3
@@ -689,6 +689,27 @@ def test_what_comes_out_is_the_next_h(opened: tuple[Page, Record], tmp_path: Pat
                 and all(bottom < at["sum"][3] or word[3] <= top + 2 for _, top, _, bottom in others)
             )
         widget.get_by_role("button", name="Reset").click()
+
+
+def test_the_way_back_starts_below_no_other_row(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    python = Concatenation(batch_size=2, glued=True)
+    widget = show(page, tmp_path, python)
+    results, loop = widget.get_by_role("radio"), widget.locator(".glue-loop")
+    expect(results.nth(1)).to_be_checked()
+    expect(loop).to_be_hidden()  # it would start below the second row
+    for chosen, column in ((3, 0), (5, 2)):
+        results.nth(chosen).click()
+        expect(loop).to_be_visible()
+        value = math.tanh(python.two_products[1, column])
+        expect(loop).to_have_text(f"tanh: {value:.2f}, next H".replace("-", "\u2212"))
+        [way] = loop.locator("path").evaluate_all(BOXES)
+        [box] = results.nth(chosen).evaluate_all(BOXES)
+        assert way[2] == pytest.approx((box[0] + box[2]) / 2, abs=4) and 0 < way[1] - box[3] < 10
+    results.nth(1).hover()
+    expect(loop).to_be_hidden()
+    page.mouse.move(2, 2)
+    expect(loop).to_be_visible()
 
 
 def test_where_the_way_back_is_short_its_words_stand_beside_its_head(
@@ -973,8 +994,8 @@ REASONS = {
     ],
     3: [
         "Each number meets its own weights again.",
-        "It repairs 0.76 only: 0.37 and \u22120.12 are wrong. \u201cH before X\u201d repairs all three.",
-        "Then all three stay wrong. W_hh stays on top, but H can come first: \u201cH before X\u201d.",
+        "It repairs 0.76 only: 0.37 and \u22120.12 are wrong. \u201cswap X and H\u201d repairs all three.",
+        "Then all three stay wrong. The orange weights stay on top, but H can come first: \u201cswap X and H\u201d.",
     ],
 }
 

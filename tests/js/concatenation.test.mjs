@@ -19,6 +19,13 @@ test("matrices are Python's, number by number", () => {
   for (const { settings, matrices: expected } of CASES) assert.deepEqual(matrices(settings), expected);
 });
 
+test("a further text leaves the weights and the texts before it as they are", () => {
+  for (const batch_size of [2, 3, 4]) {
+    const [less, more] = [batch_size - 1, batch_size].map((size) => matrices({ ...DEFAULTS, batch_size: size }));
+    assert.deepEqual({ ...more, X: more.X.slice(0, -1), H: more.H.slice(0, -1) }, less);
+  }
+});
+
 test("the results are Python's, and those of swapped weights too", () => {
   for (const { settings, exact, swapped, memory_first } of CASES) {
     const results = (state) => derive({ ...DEFAULTS, ...settings, row: 0, column: 0, ...state }).parts.flat().map(({ sum }) => sum);
@@ -104,7 +111,7 @@ test("the right answers of the steps are right", () => {
   assert.deepEqual(sums, [1.03, 0.76, 1.03]);
   assert.deepEqual([work, one, both].map((step) => all(step).parts[row][column].sum), sums);
   assert.deepEqual([one, both].map((step) => all(step, false).parts[row][column].sum), sums.slice(0, 2));
-  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "H before X"]);
+  assert.deepEqual([words[`step_2_answer_${one.right + 1}`], words[`step_3_answer_${both.right + 1}`]], ["another number", "swap X and H"]);
   // one number added to all results repairs only one of them
   const lacking = all(both, false).parts[row].map((result) => (result.right - result.sum).toFixed(2));
   assert.equal(words.step_3_answer_2, `add ${lacking[column]}`);

@@ -88,18 +88,17 @@ class Concatenation(Explorable):
     @property
     def matrices(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """X, W_xh, H and W_hh in their shapes, float64."""
-        inner = self.num_hiddens
-        shapes = [
-            (self.batch_size, self.num_inputs, 10),
-            (self.num_inputs, inner, 10),
-            (self.batch_size, inner, 9),  # out of tanh, so below 1
-            (inner, inner, 10),
-        ]
+        outer, inner = self.num_inputs, self.num_hiddens
         numbers = random_source(self.seed)
-        X, W_xh, H, W_hh = (
-            torch.tensor([[_tenths(next(numbers), most) for _ in range(c)] for _ in range(r)], dtype=torch.float64)
-            for r, c, most in shapes
-        )
+
+        def drawn(rows: int, columns: int, most: int = 10) -> torch.Tensor:
+            values = [[_tenths(next(numbers), most) for _ in range(columns)] for _ in range(rows)]
+            return torch.tensor(values, dtype=torch.float64)
+
+        # H is out of tanh, so below 1. Further rows come last, text by text: the same weights serve all texts.
+        X, W_xh, H, W_hh = drawn(1, outer), drawn(outer, inner), drawn(1, inner, 9), drawn(inner, inner)
+        for _ in range(self.batch_size - 1):
+            X, H = torch.cat([X, drawn(1, outer)]), torch.cat([H, drawn(1, inner, 9)])
         return X, W_xh, H, W_hh
 
     @property

@@ -114,7 +114,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     now.set(...emphasised(t.raw(`now_${kindOf(model, looked)}`), values));
     pressed.replaceChildren(...emphasised(t.raw(model.isWrong ? "pressed_wrong" : "pressed"), values));
     stage.name(!model.glued ? "sum" : model.isWrong ? "wrong" : model.swapped === model.memory_first ? "same" : "chance", model.added);
-    stage.tellNext(["next", "next_short", "next_least"].map((key) => t(key, values)), looked[1]);
+    stage.tellNext(["next", "next_short"].map((key) => t(key, values)), looked);
     const areMoving = sum.show(pairsNow(), model.parts[looked[0]][looked[1]], model.glued, model.added);
     work.replaceChildren(...emphasised(t.raw(values.results === 1 ? "work_one" : "work"), values));
     if (areMoving) carried = carrier.run((share) => sum.move(share === 1 ? 1 : ease(share)));
@@ -263,7 +263,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     hint.textContent = t(model.glued ? "hint_glued" : "hint_apart");
     for (const name of SIZES) sizes[name].set(model[name]);
     const asked = SPEC.steps[steps.opened()];
-    const isMoved = asked === SPEC.steps.at(-1) && model.glued && !model.swapped; // W_hh, which must stay on top
+    const isMoved = asked === SPEC.steps.at(-1) && model.glued && !model.swapped; // the weights for H, which must stay on top
     if (asked && (isMoved || [...SIZES, "seed"].some((name) => asked.before[name] !== model[name]))) steps.ask(-1); // it asked of something else
     isMeeting = waits;
     const slid = first ? null : slide();

@@ -7,13 +7,21 @@ function matrix(rows, columns, random, tenths = 10) {
     Array.from({ length: columns }, () => Math.floor(2 * tenths * random() - tenths + 0.5) / 10));
 }
 
-/** X, W_xh, H and W_hh: equal settings, equal numbers. H comes out of tanh, so it stays below 1. */
+/**
+ * X, W_xh, H and W_hh: equal settings, equal numbers. H comes out of tanh, so it stays below 1. Further rows of X and H are drawn
+ * last, text by text: the same weights serve all texts.
+ */
 export function matrices({ batch_size, num_inputs, num_hiddens, seed }) {
   const random = randomSource(seed);
-  return {
-    X: matrix(batch_size, num_inputs, random), W_xh: matrix(num_inputs, num_hiddens, random),
-    H: matrix(batch_size, num_hiddens, random, 9), W_hh: matrix(num_hiddens, num_hiddens, random),
+  const mats = {
+    X: matrix(1, num_inputs, random), W_xh: matrix(num_inputs, num_hiddens, random),
+    H: matrix(1, num_hiddens, random, 9), W_hh: matrix(num_hiddens, num_hiddens, random),
   };
+  while (mats.X.length < batch_size) {
+    mats.X.push(...matrix(1, num_inputs, random));
+    mats.H.push(...matrix(1, num_hiddens, random, 9));
+  }
+  return mats;
 }
 
 /**

@@ -225,12 +225,17 @@ export function stagePanel({ t, signal, onSelect, onHover, onDrag, onDrop, onSwa
     stage.classList.toggle("glue-scrolled", scrolls);
     fade();
   };
-  /** An arrow from the result of this column to its place in H, between the tables and their names, and what it becomes there, in the longest of some `words`. */
-  let told = [[], 0];
+  /**
+   * An arrow from the result at this place to its place in H, between the tables and their names, and what it becomes there, in
+   * the longest of some `words`. It runs below the last row: of a result above there is none.
+   */
+  let told = [[], [0, 0]];
   const tellNext = (...given) => {
     if (given.length > 0) told = given;
     if (layout === null) return;
-    const [words, column] = told;
+    const [words, [row, column]] = told;
+    loop.hidden = row !== shown.batch_size - 1;
+    if (loop.hidden) return;
     const { from, to, y } = loopOf(shown, layout, column);
     const low = y + LOW;
     const room = from - to - 2 * BEND;
