@@ -569,7 +569,7 @@ export function trick({ t, signal }) {
     if (first !== undefined) sums.forEach(({ text }, i) => (text.textContent = made[i]));
     const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
     const isOpen = h0 === null || h2 === null;
-    const joins = `${h0 === null ? "says_open" : "says_free"}${place - from > 2 ? "_boxes" : ""}`;
+    const joins = (h0 === null ? ["says_open", "says_open_boxes"] : ["says_free", "says_free_boxes"])[Number(place - from > 2)];
     const key = !isDouble ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : isOpen ? joins : "says_same";
     node.classList.toggle("scan-unknown", h0 === null);
     says.classList.toggle("trick-sum", key === null);
