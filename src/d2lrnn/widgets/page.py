@@ -25,9 +25,8 @@ body > main > .d2lrnn-widget {{ padding-inline: max(0px, 50% - var(--d2lrnn-wide
 @media screen and (min-width: 78rem) {{ /* the steps stand beside the figure, whose 52rem stay, and in sight */
   body > main > .d2lrnn-widget:has(.d2lrnn-shape:not(.lab) > .d2lrnn-steps) {{
     padding-inline: calc(50% - 37rem) calc(50% - 15rem);
+    padding-top: clamp(0px, (100vh - 44rem) / 3, 6rem); /* on a tall screen, what is left does not all lie below */
   }}
-  /* on a tall screen, what is left does not all lie below */
-  body > main > .d2lrnn-widget {{ padding-top: clamp(0px, (100vh - 44rem) / 3, 6rem); }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) {{ position: relative; }}
   .d2lrnn-widget .d2lrnn-shape:not(.lab) > .d2lrnn-steps {{
     display: block; position: absolute; inset: 0.8rem auto auto calc(100% + 1.5rem); width: 19.6rem;
