@@ -107,3 +107,18 @@ def test_the_static_picture_prints_true_sums(seed: int) -> None:
     sentence = widget.static_sentence().replace("\u2212", "-")
     x, s, value = re.search(r"is (\S+) \+ \(?(\S+?)\)? = (\S+) either way", sentence).groups()
     assert Decimal(x) + Decimal(s) == Decimal(value) == result[widget.row * h + widget.column]
+
+
+def test_the_lesson_tells_the_numbers_that_its_links_show() -> None:
+    lesson = json.loads((JS.parent.parent / "chapters" / "03_concatenation.ipynb").read_text(encoding="utf-8"))
+    told = next(text for cell in lesson["cells"] if "[Swap the weights" in (text := "".join(cell["source"])))
+    right, wrong, again = re.findall(r"\d\.\d\d", told)
+    links = [
+        {name: json.loads(value) for name, value in re.findall(r"&(\w+)=(\w+)", link)}
+        for link in re.findall(r"explore=Concatenation([^)]+)", told)
+    ]
+    shown = []
+    for settings in links:
+        figure = Concatenation(**settings)
+        shown += [each[figure.row, figure.column].item() for each in (figure.two_products, figure.one_product)]
+    assert shown == pytest.approx([float(value) for value in (right, wrong, again, again)], abs=1e-9)

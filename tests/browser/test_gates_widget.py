@@ -734,7 +734,7 @@ def test_gates_wait_for_the_guess_and_the_answers_ask_for_it(opened: tuple[Page,
     says(widget, place=int(at))
     expect(question).to_be_visible()
     assert widget.locator(".d2lrnn-answers").evaluate("(e) => e.getAnimations().length") == 1
-    expect(widget.get_by_role("status")).to_have_text("Guess first: the gates wait.")
+    expect(widget.get_by_role("status")).to_have_text("Guess first: the picture waits.")
     widget.get_by_role("button", name="fewer").click()
     gate(widget).press("ArrowDown")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")

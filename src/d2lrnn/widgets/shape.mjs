@@ -52,7 +52,7 @@ export function bringAbove(sheet, part) {
  * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule), and
  * `state()` tells how it is: an outcome is said to be of before, once the reader has changed the figure by something else.
  * `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone;
- * `leave()` closes a question that is still open, for a reader who does what it asks about.
+ * `leave()` closes a question that is still open, for a reader who does what it asks about; `urge()` asks for the guess instead.
  */
 export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
   const question = element("p", { class: "d2lrnn-question" });
@@ -150,7 +150,15 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   };
   /** Whether a question waits for its guess, which nothing may give away. */
   const isAsking = () => open >= 0 && told.hidden;
-  return { node, ask, leave, opened: () => open, isAsking };
+  /** Something was touched that would give the answer away: it waits, and the answers ask for a guess. */
+  const urge = () => {
+    if (answers.getAnimations().length === 0) {
+      const colors = ["transparent", "currentColor", "transparent"];
+      answers.animate(colors.map((color) => ({ outline: `3px solid ${color}`, outlineOffset: "3px", borderRadius: "0.4rem" })), 1400);
+    }
+    say(t("guess_first"));
+  };
+  return { node, ask, leave, opened: () => open, isAsking, urge };
 }
 
 /** Where the steps do not lie over the figure, as on a phone, a question that opens and its outcome are scrolled into view. */

@@ -44,11 +44,9 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     now.set(...sentenceNodes(shown, t));
     panel.draw(shown);
   };
-  /** A letter erased would give the answer away: the picture stays, and the answers ask for a guess. */
+  /** A letter erased would give the answer away. */
   const wait = () => {
-    const answers = steps.node.querySelector(".d2lrnn-answers");
-    if (answers.getAnimations().length === 0) answers.animate(["transparent", "currentColor", "transparent"].map((color) => ({ outline: `3px solid ${color}`, outlineOffset: "3px", borderRadius: "0.4rem" })), 1400);
-    say(t("guess_first"));
+    steps.urge();
     show(); // the slider of the keys goes back
   };
   steps.node.addEventListener("click", show, { signal });

@@ -134,11 +134,9 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     if (guided.isAsking()) wait();
     else change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
   };
-  /** A gate that moves would give the answer away: it stays, and the answers ask for a guess. */
+  /** A gate that moves would give the answer away. */
   const wait = () => {
-    const answers = guided.node.querySelector(".d2lrnn-answers");
-    if (answers.getAnimations().length === 0) answers.animate(["transparent", "currentColor", "transparent"].map((color) => ({ outline: `3px solid ${color}`, outlineOffset: "3px", borderRadius: "0.4rem" })), 1400);
-    say(t("guess_first"));
+    guided.urge();
     draw(model); // the slider of the keys goes back
   };
   let hand = null; // the gate that is dragged and its value before, or null for a letter
