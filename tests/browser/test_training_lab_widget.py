@@ -23,7 +23,8 @@ pytestmark = pytest.mark.browser
 FOLDER = Path(str(sys.modules[TrainingLab.__module__].__file__)).parent
 SPEC = json.loads((FOLDER / "spec.json").read_text(encoding="utf-8"))
 LONG_MS = 90_000
-SHORT = ["letter counts", "1 letter back", "2 letters back"]  # the names of rivals on a phone
+NAMES = ["counting letters", "looking 1 letter back", *(f"looking {n} letters back" for n in (2, 3, 4))]
+SHORT = [name.removeprefix("looking ") for name in NAMES]  # on a phone
 OWN = "Die Möwe fliegt über das Meer, und das Meer fließt über den Sand. Wer fragt, der hört: »So ist es.« "
 
 
@@ -146,7 +147,12 @@ def test_the_page_pales_the_curve_falls_the_sentence_says_how_far_and_nothing_mo
     expect(now(page)).to_contain_text("noise turn into words")
     filled, fresh = surprisal(page)
     assert filled > 0.5
-    expect(page.locator(".lab-now-value")).to_have_text("")  # the first weights' luck is no result
+    expect(page.locator(".lab-means")).to_have_text("as if guessing among 26.1 letters")
+    everyone = ["blind guessing", *(NAMES if wide else SHORT)]  # they stand there from the start
+    expect(page.locator(".lab-chart .d2lrnn-level-text")).to_have_text(everyone)
+    worst, *_, best = (level.bounding_box()["y"] for level in page.locator(".lab-chart .d2lrnn-level").all())
+    down = page.locator(".lab-down").bounding_box()  # from where it starts to the best of them
+    assert worst < down["y"] < worst + 30 and abs(down["y"] + down["height"] - best) < 12
     expect(page.locator(".lab-beaten")).to_have_count(0)
     before, writes = page.locator(".lab-before"), page.locator(".lab-writes-text")
     expect(before).to_be_hidden()
@@ -160,7 +166,7 @@ def test_the_page_pales_the_curve_falls_the_sentence_says_how_far_and_nothing_mo
     page.evaluate(WATCH_RIVALS)
     press(page, "normal")
     press(page, "Start")
-    beaten = "It beats looking back 1 letter. Next: 2 letters."
+    beaten = "It beats looking 1 letter back. Next: 2 letters back."
     expect(now(page)).to_have_text(beaten, timeout=LONG_MS)
     expect(ngram).to_be_visible()
     assert page.evaluate(BESIDE) and page.evaluate(tops) == places
@@ -169,16 +175,17 @@ def test_the_page_pales_the_curve_falls_the_sentence_says_how_far_and_nothing_mo
     expect(writes).not_to_have_text(noise)
     size = "(e) => parseFloat(getComputedStyle(e).fontSize)"
     assert writes.evaluate(size) >= 1.5 * before.evaluate(size)
-    expect(now(page)).to_contain_text("beats looking back 2 letters", timeout=LONG_MS)
-    name = "looking back 1 letter" if wide else SHORT[1]  # it lights up and is said, on a busy machine not for long
-    assert f"It beats looking back 1 letter! ✓ {name}" in page.evaluate("() => window.seen")
+    expect(now(page)).to_contain_text("beats looking 2 letters back", timeout=LONG_MS)
+    name = "looking 1 letter back" if wide else SHORT[1]  # it lights up and is said, on a busy machine not for long
+    assert f"It beats looking 1 letter back! ✓ {name}" in page.evaluate("() => window.seen")
     assert page.evaluate("() => window.lagged") == []
     assert page.evaluate(tops) == places
     press(page, "Pause")
     has_status(page, "paused")
     page.wait_for_timeout(1500)  # it drains
     assert surprisal(page)[1] < 0.6 * fresh and perplexity(page) < 5.41
-    names = ["counting letters", "looking back 1 letter", "looking back 2 letters"] if wide else SHORT
+    names = (NAMES if wide else SHORT)[:3]
+    expect(page.locator(".lab-down")).to_have_count(0)
     expect(page.locator(".lab-beaten")).to_have_text(["✓ blind guessing", *(f"✓ {name}" for name in names)])
     page.get_by_text("What it wrote, by age").click()
     written = [text for text in page.locator(".lab-diary-text").all_inner_texts() if text.strip()]
@@ -196,7 +203,7 @@ def test_the_first_corrections_of_a_slow_run_are_seen_one_by_one_each_from_befor
         " const step = /^Correction (.): it read 16 passages of the story, and its weights moved[.]$/.exec(said)?.[1];"
         " const bar = document.querySelector('.lab-was');"
         " if (step && bar) seen[step] = [document.querySelector('.lab-net-last > .lab-net-name').textContent,"
-        " ...['--lab-was', '--lab-share'].map((name) => 30 * bar.style.getPropertyValue(name))]; };"
+        " ...['--lab-was', '--lab-share'].map((name) => 100 * bar.style.getPropertyValue(name))]; };"
         " new MutationObserver(look).observe(document.querySelector('.lab'),"
         " { subtree: true, childList: true, attributes: true, characterData: true }); }"
     )
@@ -211,19 +218,17 @@ def test_the_first_corrections_of_a_slow_run_are_seen_one_by_one_each_from_befor
     assert all(before[1] == after[0] for before, after in pairwise(told)), told
     assert told[0][0] < 5 < 10 < told[-1][1], told
     expect(page.locator(".lab-was")).to_have_count(0)  # the pace quickens
-    expect(page.locator(".lab-magnified")).to_have_count(0)
 
 
 def test_labels_stay_inside_the_picture_and_apart(narrow: Page) -> None:
     page = narrow
     for width in (390, 1280):
         resize(page, width)
-        labels_are_apart(page, 3)  # guessing, the 2-gram, the best
-        press(page, "No memory")
         expect(page.locator(".lab-chart .d2lrnn-level-text")).to_have_count(6)
         labels_are_apart(page, 6)
+        press(page, "No memory")
+        labels_are_apart(page, 6)
         press(page, "Reset")
-        expect(page.locator(".lab-chart .d2lrnn-level-text")).to_have_count(3)
 
 
 def labels_are_apart(page: Page, count: int) -> None:
@@ -253,6 +258,8 @@ def test_a_tapped_letter_says_what_was_expected_there_by_finger_and_by_key(page:
     wide = page.viewport_size["width"] > 500  # there the network has its room from the start
     expect(page.locator(".lab-net-units")).to_be_visible(visible=wide)
     expect(page.locator(".lab-guess:visible")).to_have_count(5 if wide else 1)
+    said = "its guesses; e came" if wide else "it expected e"
+    expect(page.locator(".lab-net-last > .lab-net-name")).to_have_text(said)
     letters.nth(6).click()
     expect(page.locator(".lab-net-read")).to_have_text("for th")
     letters.nth(30).click()
@@ -291,7 +298,10 @@ def test_a_story_hides_its_end_until_a_guess_and_tells_what_was_measured(narrow:
     expect(page.locator(".lab-cat-name")).to_have_text(["cat", "cat"])
     page.locator(".lab-norms").scroll_into_view_if_needed()
     page.evaluate("() => scrollBy(0, 200)")
-    expect(page.locator(".lab-writes-text")).to_be_in_viewport(ratio=1)  # it stays in sight
+    for part in (".lab-writes-text", ".lab-count"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)  # it stays in sight
+    assert page.locator(".lab-writes").bounding_box()["y"] == 0, "at the edge, with its head"
+    expect(page.locator(".lab-before")).to_be_hidden()
     sheet, text = (page.locator(part).bounding_box() for part in (".d2lrnn-step", ".lab-writes-text"))
     assert text["y"] + text["height"] < sheet["y"]
     top = page.evaluate("() => scrollY")
@@ -328,7 +338,7 @@ def test_a_story_begins_afresh_after_any_run_and_is_over_when_something_else_beg
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) < 6")
     press(page, "slow")
     press(page, "No memory")
-    press(page, "looking back 1 letter")
+    press(page, "looking 1 letter back")
     # Afresh: the run before was below 6, and without memory none comes below the 2-gram, 8.85.
     page.wait_for_function("() => parseFloat(document.querySelector('.lab-now-value').textContent) > 8")
     expect(page.locator(".lab-ghost-button")).to_have_count(0)  # it is told with its own runs alone
@@ -603,7 +613,8 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
     has_status(page, "paused")
     press(page, "Learn to spell")
     expect(page.locator(".lab-counted")).to_be_visible()
-    expect(page.locator(".lab-net")).to_be_visible(visible=not wide)  # beside the curve the question has its place
+    expect(page.locator(".lab-net-units")).to_be_visible(visible=wide)  # below the question its memory goes on
+    expect(page.locator(".lab-guesses")).to_be_visible(visible=not wide)
     assert page.evaluate(places)[:stands] == before[:stands]
     if not wide:  # the page that is counted lies above the question
         page.wait_for_function(
@@ -615,6 +626,7 @@ def test_what_stands_stays_when_it_starts_and_when_a_question_opens(page: Page) 
     expect(page.locator(".lab-norms")).to_be_visible()
     if wide:
         assert page.evaluate(places)[:stands] == before[:stands]
+        expect(page.locator(".lab-net")).to_be_hidden()  # the pushes have its room
 
 
 def test_on_a_page_of_its_own_all_of_it_is_seen_at_one_look(browser: Browser, tmp_path: Path) -> None:
@@ -731,7 +743,7 @@ def test_nothing_moves_from_the_start_to_the_end_of_a_run_after_which_a_gru_is_o
             assert view.evaluate("() => [...window.moved]") == []
             assert view.evaluate(height) == before
             expect(now(view)).to_contain_text(
-                re.compile(r"letters to 4\.\d+\. Can a GRU beat looking back 3 letters\?$")
+                re.compile(r"letters to 4\.\d+\. Can a GRU beat looking 3 letters back\?$")
             )
             expect(view.get_by_role("button", name="Try a GRU")).to_be_visible()
             expect(view.locator(".lab-ngram")).to_have_text(
@@ -756,7 +768,7 @@ def test_nothing_moves_while_a_story_runs(browser: Browser, tmp_path: Path) -> N
         for width, story, answer in (
             (560, "Learn to spell", "about ten"),
             (720, "A cat on the keys", "nothing"),
-            (1280, "No memory", "looking back 4 letters"),
+            (1280, "No memory", "looking 4 letters back"),
         ):
             resize(page, width)
             press(page, "fast")
@@ -857,6 +869,9 @@ def test_a_run_that_stands_still_can_be_looked_back_at(page: Page) -> None:
     slider.press("Home")
     expect(now(page)).to_have_text(re.compile(r"^Back at 0 corrections: its doubt was 2[\d.]+\.$"))
     assert (written.inner_text(), share.inner_text()) == (noise, fresh)
+    ticks = page.locator(".lab-chart :is(.lab-beaten, .lab-passed, .lab-next)")
+    expect(ticks).to_have_count(0)  # what is beaten later is no tick yet
+    expect(page.locator(".lab-now-value")).to_have_text("26.1")
     expect(page.locator(".lab-count")).to_have_text("0 corrections · 0 s")
     slider.press("End")
     assert [part.inner_text() for part in shown] == reached
@@ -864,6 +879,7 @@ def test_a_run_that_stands_still_can_be_looked_back_at(page: Page) -> None:
     box = slider.bounding_box()
     knob = page.locator(".lab-back-knob")
     start = knob.bounding_box()
+    levels = TrainingLab().levels
     page.mouse.move(start["x"] + 10, start["y"] + 10)
     page.mouse.down()
     seen = []
@@ -874,6 +890,8 @@ def test_a_run_that_stands_still_can_be_looked_back_at(page: Page) -> None:
         seen.append((int(found[1]), float(found[2])))
         value = page.locator(".lab-now-value").inner_text()
         assert found[1] == "0" or float(value) == seen[-1][1]
+        beaten = [level for level in levels if found[1] != "0" and seen[-1][1] < level["perplexity"]]
+        expect(page.locator(".lab-beaten")).to_have_count(len(beaten))
     page.mouse.up()
     steps, doubts = zip(*seen)
     assert sorted(steps, reverse=True) == list(steps) and steps[0] > steps[-1], seen
@@ -925,14 +943,14 @@ def test_a_story_is_asked_over_a_fresh_network_and_leaves_no_settings_behind(pag
     press(page, "No memory")
     expect(now(page)).to_have_text("It has read nothing yet. Make a guess, and it starts.")
     assert page.evaluate(at) == top
-    expect(page.locator(".lab-net-units")).to_be_hidden()
+    expect(page.locator(".lab-net-units")).to_be_visible(visible=page.viewport_size["width"] > 500)
     if page.viewport_size["width"] < 500:  # there the question lies at the foot of the screen, elsewhere in its place
         page.locator(".lab-letter").nth(6).click()
         expect(page.locator(".lab-net")).to_contain_text("no memory")
-    press(page, "looking back 1 letter")
+    press(page, "looking 1 letter back")
     press(page, "fast")
     has_status(page, "ended")
-    stopped = r"^Stopped at [\d.]+: it beats counting letters, not looking back 1 letter"
+    stopped = r"^Stopped at [\d.]+: it beats counting letters, not looking 1 letter back"
     expect(now(page)).to_contain_text(re.compile(stopped))
     expect(page.locator(".d2lrnn-outcome")).to_contain_text("Right.")
     expect(page.get_by_role("button", name="Undo: steps back in time 1")).to_be_visible()
@@ -990,8 +1008,14 @@ def test_what_is_told_of_a_link_is_seen_whole_on_a_laptop(browser: Browser, tmp_
         told = page.locator(".d2lrnn-told")
         expect(told).to_contain_text("these settings.")
         expect(told).to_be_in_viewport(ratio=1)
-        titles = page.locator(".d2lrnn-step-titles > :last-child").bounding_box()
-        assert told.bounding_box()["x"] > titles["x"] + titles["width"]
+        box, titles = told.bounding_box(), page.locator(".d2lrnn-step-titles").bounding_box()
+        assert box["x"] + box["width"] < titles["x"]
+        words = page.evaluate(
+            "() => { const range = document.createRange();"
+            " range.selectNodeContents(document.querySelector('.lab-ngram'));"
+            " return range.getBoundingClientRect().bottom; }"
+        )
+        assert words <= box["y"] and box["y"] + box["height"] <= page.locator(".d2lrnn-foot").bounding_box()["y"]
         assert_clean(record)
 
 
@@ -1018,7 +1042,7 @@ def test_a_story_is_closed_when_the_reader_chooses_another_cell(narrow: Page) ->
     page = narrow
     press(page, "No memory")
     expect(page.locator(".d2lrnn-question")).to_contain_text("memory is emptied before every letter")
-    press(page, "looking back 1 letter")
+    press(page, "looking 1 letter back")
     press(page, "GRU")
     expect(page.locator(".d2lrnn-step")).to_be_hidden()
 
@@ -1083,10 +1107,10 @@ def test_on_a_phone_a_wrong_answer_stays_in_sight_beside_the_right_one_and_a_cat
     expect(page.get_by_role("button", name="Let a cat lie on the keyboard")).to_be_enabled()
     press(page, "fast")
     press(page, "No memory")
-    press(page, "looking back 4 letters")
+    press(page, "looking 4 letters back")
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.", timeout=LONG_MS)
-    expect(page.get_by_role("button", name="looking back 4 letters", exact=True)).to_be_in_viewport()
-    expect(page.get_by_role("button", name="looking back 1 letter ✓", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="looking 4 letters back", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="looking 1 letter back ✓", exact=True)).to_be_in_viewport()
     expect(page.get_by_role("button", name="counting letters", exact=True)).to_be_hidden()
     has_status(page, "ended")
     expect(page.get_by_role("button", name="No cat: this run is over")).to_be_disabled()
@@ -1100,7 +1124,7 @@ def test_a_storys_run_is_not_slow_until_the_reader_slows_it_down(narrow: Page) -
     slow.click()
     press(page, "No memory")
     expect(slow).to_have_attribute("aria-pressed", "true")
-    press(page, "looking back 1 letter")
+    press(page, "looking 1 letter back")
     expect(normal).to_have_attribute("aria-pressed", "true")
     slow.click()
     expect(slow).to_have_attribute("aria-pressed", "true")
@@ -1126,18 +1150,18 @@ def test_a_touched_rival_says_what_it_counts_at_the_letter_that_is_read(page: Pa
     line, names = page.locator(".lab-ngram"), page.get_by_role("slider", name="A rival")
     below = "() => document.querySelector('.d2lrnn-step-titles').getBoundingClientRect().y + scrollY"
     top = page.evaluate(below)
-    label = page.locator(".d2lrnn-level-text", has_text=re.compile("looking back 1 letter$|^1 letter back"))
+    label = page.locator(".d2lrnn-level-text", has_text=re.compile("looking 1 letter back$|^1 letter back"))
     box, column = label.bounding_box(), names.bounding_box()
     names.click(position={"x": 30, "y": box["y"] + box["height"] / 2 - column["y"]})
-    told = r"^Looking back 1 letter \(a 2-gram\): after h, e \d+ %, \w \d+ %\. Doubt 8\.85\.$"
+    told = r"^Looking 1 letter back \(a 2-gram\): after h, e \d+ %, \w \d+ %\. Doubt 8\.85\.$"
     expect(line).to_have_text(re.compile(told))
     expect(label).to_have_class(re.compile("lab-touched"))
     expect(names).to_have_attribute("aria-valuetext", line.inner_text())
     names.press("End")
-    expect(line).to_contain_text("Looking back 4 letters (a 5-gram): after r␣th, e")
+    expect(line).to_contain_text("Looking 4 letters back (a 5-gram): after r␣th, e")
     assert page.evaluate(below) == top
     page.locator(".lab-letter").nth(20).click()
-    expect(line).to_contain_text("Looking back 4 letters (a 5-gram): after e␣th, e")  # of another place
+    expect(line).to_contain_text("Looking 4 letters back (a 5-gram): after e␣th, e")  # of another place
     top = page.evaluate(below)
     names.press("Home")
     expect(line).to_have_text("Blind guessing: each of 27 letters is as likely.")

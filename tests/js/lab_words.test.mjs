@@ -28,28 +28,28 @@ test("a rival that is touched says what it counts after the letters that were re
     const [template, values] = rivalWords(t, { order, perplexity: order === 0 ? 27 : 5.41, before: [...before], pages: among });
     return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   };
-  assert.equal(said(3, "a th"), "Looking back 2 letters (a 3-gram): after th, e 50 %, a 25 %. Doubt 5.41.");
-  assert.equal(said(2, "a th"), "Looking back 1 letter (a 2-gram): after h, e 50 %, a 25 %. Doubt 5.41.");
-  assert.equal(said(2, "man "), "Looking back 1 letter (a 2-gram): after \u2423, t 60 %, m 20 %. Doubt 5.41.");
+  assert.equal(said(3, "a th"), "Looking 2 letters back (a 3-gram): after th, e 50 %, a 25 %. Doubt 5.41.");
+  assert.equal(said(2, "a th"), "Looking 1 letter back (a 2-gram): after h, e 50 %, a 25 %. Doubt 5.41.");
+  assert.equal(said(2, "man "), "Looking 1 letter back (a 2-gram): after \u2423, t 60 %, m 20 %. Doubt 5.41.");
   assert.equal(said(1, "th"), "Counting letters (a 1-gram): \u2423 19 %, t 19 %. Doubt 5.41.");
   assert.equal(said(0, "th"), "Blind guessing: each of 27 letters is as likely.");
-  assert.equal(said(3, "zz"), "Looking back 2 letters (a 3-gram): zz was not seen, so it looks at fewer letters.");
-  assert.equal(said(3, "ra", "ran ra"), "Looking back 2 letters (a 3-gram): after ra, n 100 %. Doubt 5.41.");
-  assert.equal(said(5, "th"), "Looking back 4 letters (a 5-gram): too few letters stand before this one.");
+  assert.equal(said(3, "zz"), "Looking 2 letters back (a 3-gram): zz was not seen, so it looks at fewer letters.");
+  assert.equal(said(3, "ra", "ran ra"), "Looking 2 letters back (a 3-gram): after ra, n 100 %. Doubt 5.41.");
+  assert.equal(said(5, "th"), "Looking 4 letters back (a 5-gram): too few letters stand before this one.");
 });
 
 test("a run is told by its rivals, while it goes on and at its end", () => {
-  assert.equal(tell(reportOf([26, 10])), "It beats counting letters. Next: looking back 1 letter.");
-  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking back 2 letters, not 3.");
-  assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking back 4 letters.");
-  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking back 2 letters, not 3.", "as it is, and its best");
+  assert.equal(tell(reportOf([26, 10])), "It beats counting letters. Next: looking 1 letter back.");
+  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking 2 letters back, not 3.");
+  assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking 4 letters back.");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking 2 letters back, not 3.", "as it is, and its best");
   const [end, story] = ["plateau", "until"].map((ended) => reportOf([26, 4.1], [26, 4], { status: "ended", ended }));
   assert.deepEqual([end, story].map((report) => tell(report, { isGruNext: true })), [
-    "Its doubt fell from 26.0 letters to 4.10. Can a GRU beat looking back 3 letters?",
-    "Stopped at 4.10: it beats looking back 2 letters, not 3.",
+    "Its doubt fell from 26.0 letters to 4.10. Can a GRU beat looking 3 letters back?",
+    "Stopped at 4.10: it beats looking 2 letters back, not 3.",
   ]);
-  assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking back 1 letter.");
-  assert.equal(tell(reportOf([26, 5])), "It beats looking back 2 letters. Next: 3 letters.");
+  assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking 1 letter back.");
+  assert.equal(tell(reportOf([26, 5])), "It beats looking 2 letters back. Next: 3 letters back.");
   assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [] })), "Doubt 8.00 after 1\u202f000 corrections.");
   assert.equal(tell(reportOf([26, 8], [26, 8], { levels: [], steps: 1 })), "Doubt 8.00 after 1 correction.");
 });

@@ -2,7 +2,7 @@
 import { emphasised, fold, footRow, nowLine } from "../shape.mjs";
 import { buttonControl, element, explorable, formatNumber, prefersReducedMotion } from "../ui.mjs";
 import { createKernelEngine, createPageEngine } from "./engines.mjs";
-import { bestOf, changed, copiedShare, countsKept, hasSpiked, isBlind, isLost, isMemorising, learnedPages, OTHER, OUTCOMES, rarestSign, reached, rivalsInSight, standing } from "./maths.mjs";
+import { bestOf, changed, copiedShare, countsKept, hasSpiked, isBlind, isLost, isMemorising, learnedPages, OTHER, OUTCOMES, rarestSign, reached, standing } from "./maths.mjs";
 import { characterCount, characterTick, curvePanel, diaryPanel, networkPanel, normPanel, readingPanel, standsBeside, writingPanel } from "./panels.mjs";
 import { drawPicture, saveCanvas } from "./share.mjs";
 import LAB from "./rules.json" with { type: "json" };
@@ -442,11 +442,11 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     const hasOther = own !== null && own.includes(OTHER);
     if (report.status === "running" || !moments.includes(back)) back = null;
     const seen = { ...report, ...back };
-    reading.draw({ ...seen, forgets, cell: settings.cell, hasOther, isCopied: isCopied(), isMagnified: back === null && looksAtSingles() });
+    reading.draw({ ...seen, forgets, cell: settings.cell, hasOther, isCopied: isCopied(), isSingle: back === null && looksAtSingles() });
     if (isTorch) wish = report.status === "running";
     if (report.status === "diverged" || report.status === "ended") wish = false;
     report.perUpdate = report.batchSize * settings.num_steps;
-    const { beaten, next } = standing(report.perplexity, levels);
+    const { beaten } = standing(report.perplexity, levels);
     const order_ = beaten?.order ?? -1;
     const hint = endWords() || (earlier().length > 0 ? t("hint_pause") : "");
     if (isLost(report)) { // no time for a bell
@@ -467,17 +467,17 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     showSentence();
     network.tell(settings.cell, forgets);
     writing.draw(seen, own !== null, hasOther);
-    const isFresh = report.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
-    const shown = { ...report, reached: reached(report, toldOf()), nextOrder: isFresh ? -1 : next?.order ?? -1 };
+    const isFresh = seen.steps === 0; // by chance it may lie below the worst level: nothing is beaten yet
+    const next = isFresh ? null : standing(seen.perplexity, levels).next;
+    const shown = { ...report, reached: reached(report, toldOf()), nextOrder: next?.order ?? -1 };
     const hasNorms = order.cat > 0 || more.open;
     const home = order.cat === 0 ? network.node : isBeside ? stage : curves; // with the settings, or along the story's curve
     if (norms.node.parentNode !== home) home.insertBefore(norms.node, home === network.node ? home.firstChild : home === stage ? stories.node : null);
     const until = order.cat > 0 ? order.until * report.perUpdate : 0;
     const catAt = report.catAt || order.cat * report.perUpdate;
-    const rivals = rivalsInSight(levels, { beaten: standing(bestOf(report.heldout), levels).beaten?.order ?? -1, next: shown.nextOrder }, state().story > 0);
     const tokens = Math.max(report.tokens, ...ghosts.map((ghost) => ghost.heldout.xs.at(-1))); // both charts have one axis
     showRemark();
-    curve.draw({ report: shown, back, moments: earlier().length, hint, rivals, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: order.cat > 0, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
+    curve.draw({ report: shown, back, moments: earlier().length, hint, ghosts, picked, tokens, flash, now: performance.now(), until, catAt, isLow: order.cat > 0, isBeside, isCopied: isCopied(), hasRemark: !remark.hidden });
     norms.draw({ report, tokens, clip: settings.clip, until, catAt }, hasNorms);
     network.end(report.status === "ended" || report.status === "diverged");
     const story = SPEC.steps[state().story - 1];

@@ -70,7 +70,7 @@ export function meaningOf({ steps, perplexity, levels }) {
   const alphabet = alphabetOf(levels);
   if (steps > 0 && Number.isFinite(perplexity) && perplexity <= alphabet) return "curve_means";
   if (alphabet === Infinity) return null;
-  return steps === 0 ? "curve_means_fresh" : "curve_wrong";
+  return steps === 0 ? "curve_means" : "curve_wrong"; // the luck of the first weights is not called wrong
 }
 
 /** The names of the settings that are not as they were given. */
@@ -169,13 +169,6 @@ export function thinPlace(curve, others, { left, bottom }) {
 export function unitGrid(units) {
   const rows = Math.max(1, Math.round(Math.sqrt(units / 4)));
   return { rows, columns: Math.ceil(units / rows) };
-}
-
-/** The rivals that are drawn: guessing, the 2-gram and the best from the start, the others once they are next or beaten. */
-export function rivalsInSight(levels, { beaten, next }, isAll = false) {
-  const best = levels.reduce((least, level) => (level.perplexity < least ? level.perplexity : least), Infinity);
-  const isIn = ({ order, perplexity }) => order === 0 || order === 2 || perplexity === best || order <= beaten || order === next;
-  return levels.filter((level) => isAll || isIn(level));
 }
 
 /** Where the levels lie and where their names stand, one below the other: [{ order, y, label }]. */

@@ -152,7 +152,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   /** A square of the memory: its unit's values along the text; touched again, they go. */
   const touchUnit = (touched) => chooseUnit(unit === touched ? -1 : touched);
 
-  const explain = ({ sentence, nats, top, states, forgets, cell, isMagnified }) => {
+  const explain = ({ sentence, nats, top, states, forgets, cell }) => {
     const came = sentence[chosen];
     const likely = top[chosen - 1];
     const expected = likely.some(([guess]) => guess === came) ? likely : [...likely.slice(0, -1), [came, Math.exp(-nats[chosen - 1])]];
@@ -161,7 +161,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     net.draw({
       before: sentence.slice(Math.max(0, chosen - BEFORE), chosen), came, expected,
       state: Array.from({ length: units }, (_, j) => states[(chosen - 1) * units + j] / 127), colours: (inks ??= colours()), forgets, cell,
-      unit, isMagnified, was: before && Math.exp(-before.nats[chosen - 1]), now: Math.exp(-nats[chosen - 1]),
+      unit, was: before && Math.exp(-before.nats[chosen - 1]), now: Math.exp(-nats[chosen - 1]),
     });
     page.setAttribute("aria-valuemax", letters.length);
     page.setAttribute("aria-valuenow", chosen + 1);
@@ -180,7 +180,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
     const isNew = now !== shape;
     if (isNew) build(latest, Math.min(COLUMNS, Math.floor(width / (isWide ? 21 : 13.3))));
     shape = now;
-    if (latest.status === "running" && !isTouched && isOpen && !latest.isMagnified && !prefersReducedMotion() && performance.now() - readAt > READS_MS) {
+    if (latest.status === "running" && !isTouched && isOpen && !latest.isSingle && !prefersReducedMotion() && performance.now() - readAt > READS_MS) {
       chosen += 1; // it reads on until a letter is touched
       readAt = performance.now();
     }
@@ -240,7 +240,7 @@ export function readingPanel({ t, signal, onReset, onRead }) {
   return {
     node, clear,
     draw(report) {
-      if (!report.isMagnified || report.steps === 0) before = null;
+      if (!report.isSingle || report.steps === 0) before = null;
       else if (report.run !== latest?.run) before = null;
       else if (report.steps !== latest.steps) before = report.steps === latest.steps + 1 ? latest : null;
       latest = report;
@@ -253,7 +253,6 @@ export function readingPanel({ t, signal, onReset, onRead }) {
 }
 
 const GUESSES = 5;
-const MAGNIFIED = 0.3; // a bar's full length while corrections are looked at one by one
 
 /** The network at one letter, from left to right: what it reads, its units in their colours, what it expects next. */
 function netPicture({ t, signal, onUnit }) {
@@ -285,15 +284,12 @@ function netPicture({ t, signal, onUnit }) {
     element("span", { class: "lab-net-arrow" }, "→"),
     element("div", { class: "lab-net-part lab-net-last" }, came, guesses),
   );
-  const draw = ({ before, came: next, expected, state, forgets, cell, unit, isMagnified, was, now, colours: [zero, most, least] }) => {
+  const draw = ({ before, came: next, expected, state, forgets, cell, unit, was, now, colours: [zero, most, least] }) => {
     past.textContent = forgets ? "" : before.slice(0, -1).join("");
     letter.textContent = visibleCharacter(before.at(-1));
     memory.textContent = t(forgets ? "net_alone" : `net_${cell}`, { units: state.length });
     const letter_ = visibleCharacter(next);
-    came.replaceChildren(...(was === null ? emphasised(t.raw("net_expects"), { letter: letter_ }) : emphasised(t.raw("net_corrected"), { letter: letter_, change: t("net_change", { before: (100 * was).toFixed(1), after: (100 * now).toFixed(1) }) })));
-    // The first guesses are small: bars of a fresh network are drawn longer, in no frame that would stand for the whole.
-    const full = isMagnified && expected.every(([, p]) => p < MAGNIFIED) ? MAGNIFIED : 1;
-    guesses.classList.toggle("lab-magnified", full < 1);
+    came.replaceChildren(...(was === null ? emphasised(t.raw(node.classList.contains("lab-brief") ? "net_expected" : "net_expects"), { letter: letter_ }) : emphasised(t.raw("net_corrected"), { letter: letter_, change: t("net_change", { before: (100 * was).toFixed(1), after: (100 * now).toFixed(1) }) })));
     const { columns, rows } = unitGrid(state.length);
     count = state.length;
     if (canvas.width !== CELL * columns || canvas.height !== CELL * rows) Object.assign(canvas, { width: CELL * columns, height: CELL * rows });
@@ -316,9 +312,9 @@ function netPicture({ t, signal, onUnit }) {
       const [guess, p] = expected[i];
       row.classList.toggle("lab-right", guess === next);
       name.textContent = visibleCharacter(guess);
-      bar.style.setProperty("--lab-share", (p / full).toFixed(3));
+      bar.style.setProperty("--lab-share", p.toFixed(3));
       bar.classList.toggle("lab-was", guess === next && was !== null);
-      if (guess === next && was !== null) bar.style.setProperty("--lab-was", Math.min(1, was / full).toFixed(3));
+      if (guess === next && was !== null) bar.style.setProperty("--lab-was", was.toFixed(3));
       share.textContent = p < 0.005 ? "" : `${Math.round(100 * p)}%`;
     });
   };
@@ -340,8 +336,9 @@ export function characterCount(t, value) {
 const FLASH_MS = 2000;
 const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of the axis up
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
-const [RIGHT, RIGHT_NARROW] = [172, 122]; // the room of the levels' names
+const [RIGHT, RIGHT_NARROW] = [172, 130]; // the room of the levels' names
 const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
+const AT_END = 12; // pixels beside the end of a run that is known: its mark keeps clear of the rivals' names
 const [NORMS, REMARK] = [28, 60]; // pixels that the lengths of gradients take of the curve's room, and a remark
 
 /** The highest point of a curve, as far as `to`: { x, y }. */
@@ -436,7 +433,7 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
     onStep(by[event.key]);
   }, { signal });
 
-  const paint = ({ report, back, moments, rivals, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
+  const paint = ({ report, back, moments, ghosts, picked, tokens, flash, now, until, catAt, isLow, isBeside, isCopied, hasRemark }) => {
     const nameOf = width < NARROW ? shortName : levelName;
     const { train, heldout, perplexity, levels, perUpdate } = report;
     const isFresh = report.steps === 0; // by the luck of the first weights it may lie below guessing: no number yet
@@ -447,11 +444,12 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
       curves: [{ heldout, train }, ...ghosts].flatMap((run) => [run.heldout, run.train]), // earlier runs keep their axes
       count: Math.max(2, Math.floor((box.right - box.left) / PER_TICK)),
     });
-    const { x, y } = scales(range, box);
+    const end = box.right - (until > 0 ? AT_END : 0);
+    const { x, y } = scales(range, { ...box, right: end });
     along = range.x;
     const shown = back ?? report;
     ages.hidden = moments === 0;
-    Object.assign(ages.style, { left: `${box.left}px`, width: `${box.right - box.left}px`, top: `${box.top}px`, height: `${box.bottom - box.top}px` });
+    Object.assign(ages.style, { left: `${box.left}px`, width: `${end - box.left}px`, top: `${box.top}px`, height: `${box.bottom - box.top}px` });
     ages.setAttribute("aria-valuemax", report.steps);
     ages.setAttribute("aria-valuenow", shown.steps);
     ages.setAttribute("aria-valuetext", t("now_back", { corrections: corrections(t, shown.steps), perplexity: formatNumber(shown.perplexity) }));
@@ -472,14 +470,14 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
     add("text", { class: "d2lrnn-axis", x: 0, y: 12 }, t("perplexity"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
-    const places = levelPlaces(rivals, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
+    const places = levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
     inSight = places;
     names.setAttribute("aria-valuemax", levels.length - 1);
     Object.assign(names.style, { left: `${box.right + 6}px`, width: `${width - box.right - 6}px`, height: `${box.bottom + 8}px` });
     if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
-      const isBeaten = !isFresh && perplexity < level.perplexity; // as it is now: what it was before is no tick
+      const isBeaten = shown.steps > 0 && shown.perplexity < level.perplexity; // as it is at the moment that is looked at
       add("path", { class: `d2lrnn-level${isBeaten ? " lab-passed" : ""}${state}`, d: `M${box.left} ${level.y}H${box.right}L${box.right + 8} ${level.label}`});
       const kind = isBeaten ? " lab-beaten" : level.order === report.nextOrder ? " lab-next" : "";
       const mark = level.order === touched ? " lab-touched" : "";
@@ -513,7 +511,10 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
       add("circle", { class: "lab-back-knob", cx: bx, cy: by, r: 10 });
       add("path", { class: "lab-back-arrows", d: `M${bx - 2.5} ${by - 3.5}l-3.5 3.5l3.5 3.5M${bx + 2.5} ${by - 3.5}l3.5 3.5l-3.5 3.5` });
     }
-    if (isFresh && !catAt) add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
+    if (isFresh && !catAt && ghosts.length === 0) { // where it has to go
+      add("path", { class: "lab-down", d: `M${cx} ${cy + 16}V${box.bottom - 9}m-5 -6l5 6l5 -6` });
+      add("text", { class: "d2lrnn-axis", x: cx + 12, y: cy + 22 }, t(width < NARROW ? "starts_here" : "starts_wide"));
+    }
     const marks = letterPlaces(ends.map(({ points }) => points), box);
     const best = report.reached;
     const curves = [[xs, heldout.ys], ...gap].map(([along, up]) => along.map((value, i) => ({ x: x(value), y: y(Math.min(up[i], range.y.to)) })));
@@ -567,14 +568,14 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
       const isHinted = latest?.hint !== data.hint;
       latest = data;
       if (isOther || isHinted) tellRival();
-      const key = meaningOf(data.report);
+      const key = meaningOf({ ...data.report, ...data.back });
       if (key !== meaning) {
         const [before, after] = key ? t.raw(key).split("{value}") : [""];
         means.replaceChildren(before, value, after ?? "");
         meaning = key;
       }
       const { steps, perplexity } = data.back ?? data.report;
-      const shown = steps > 0 ? formatNumber(perplexity) : ""; // the luck of the first weights is no result
+      const shown = steps > 0 ? formatNumber(perplexity) : formatNumber(perplexity, 1); // the luck of the first weights is not looked at closely
       if (value.textContent !== shown) value.textContent = shown;
       if (width > 0) paint(data);
     },
@@ -621,7 +622,7 @@ export function normPanel({ t, signal }) {
     const place = { left: LEFT, right: width - roomOf(width), top: 8, bottom: height - 8 };
     const { x: along } = axes({ tokens, perUpdate, curves: [], levels, until });
     const up = normAxis(norms.ys, clip);
-    const { x, y } = scales({ x: along, y: up }, place);
+    const { x, y } = scales({ x: along, y: up }, { ...place, right: place.right - (until > 0 ? AT_END : 0) });
     const parts = up.ticks.flatMap((value) => [
       svg("path", { class: "d2lrnn-grid", d: `M${place.left} ${y(value)}H${place.right}` }),
       svg("text", { class: "d2lrnn-tick", x: place.left - 6, y: y(value) + 4, "text-anchor": "end" }, powerName(value)),

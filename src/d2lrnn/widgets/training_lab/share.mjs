@@ -74,7 +74,7 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
     pen.clip();
     let along = MARGIN + 22;
     for (const [piece, isReal] of pieces) {
-      write(piece, along, y, { font: `${isReal ? 700 : 400} ${size}px ${MONO}`, fill: isReal ? INK : SOFT });
+      write(piece, along, y, { font: `${isReal ? 700 : 400} ${size}px ${MONO}`, fill: isReal ? BLUE : SOFT });
       along += pen.measureText(piece).width;
     }
     pen.restore();
@@ -112,7 +112,7 @@ export function drawPicture(canvas, { report, headline, captions, foot, name, ad
     line([[box.left, level.y], [box.right, level.y], [box.right + 12, level.label]], { stroke: "#7d8893", width: 1, dash: [3, 5] });
     const isBeaten = perplexity < level.perplexity;
     write(`${isBeaten ? "✓ " : ""}${levelName(level)}`, box.right + 18, level.label + 6, {
-      font: `${isBeaten ? 650 : 400} 18px ${SANS}`, fill: isBeaten ? "#006b4e" : SOFT, most: WIDTH - MARGIN - box.right - 18,
+      font: `${isBeaten ? 650 : 400} 18px ${SANS}`, fill: isBeaten ? BLUE : SOFT, most: WIDTH - MARGIN - box.right - 18,
     });
   }
   write(axisNames.x, box.right, box.bottom + 50, { font: `17px ${SANS}`, align: "right" });

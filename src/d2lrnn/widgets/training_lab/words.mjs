@@ -7,8 +7,8 @@ const value = (number) => formatNumber(number);
 /** What a rival does: its name beside the curve and in a sentence. */
 export const levelName = (t, { order }) => (order > 2 ? t("level_n", { letters: order - 1 }) : t(`level_${order}`));
 
-/** The same where there is little room. */
-export const shortName = (t, { order }) => (order > 2 ? t("short_n", { letters: order - 1 }) : t(order > 0 ? `short_${order}` : "level_0"));
+/** The same where there is little room: the end of that name. */
+export const shortName = (t, { order }) => (order > 2 ? t("short_n", { letters: order - 1 }) : t(order === 2 ? "short_2" : `level_${order}`));
 
 /** A number of corrections, of which there may be one. */
 export const corrections = (t, steps) => t(steps === 1 ? "correction_1" : "corrections", { steps: formatNumber(steps, 0) });
