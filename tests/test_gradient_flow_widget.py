@@ -33,7 +33,9 @@ def test_the_letters_under_the_bars_are_a_line_of_the_story() -> None:
     spec = json.loads((files("d2lrnn.widgets.gradient_flow") / "spec.json").read_text(encoding="utf-8"))
     line = spec["presets"]["line"]
     assert len(line) == spec["controls"]["num_steps"]["max"]
-    assert line in ContextTable().text
+    text, guess, came = ContextTable().text, spec["presets"]["guess"], spec["presets"]["came"]
+    assert line + came in text and guess != came  # what comes after it, and a wrong guess
+    assert ">wrong guess: f, not \u2423<" in GradientFlow().static_picture()
 
 
 @pytest.mark.parametrize("matrix", ["random", "orthogonal"])

@@ -92,7 +92,8 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     slider = ring(widget)
     widget.locator(".flow-plane").scroll_into_view_if_needed()
     box = widget.locator(".flow-plane").bounding_box()
-    unit, x, y = box["width"] * 56 / 196, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    unit, x = box["width"] * 56 / 254, box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] * 115 / 213  # the name of an axis is above it
 
     def drag(start: float, end: float) -> None:
         page.mouse.move(x, y + start * unit)
@@ -196,24 +197,32 @@ def test_the_message_runs_back_when_seen_and_after_a_change(opened: tuple[Page, 
     expect(ahead).to_have_count(0)
 
 
-def test_arrows_point_where_the_first_two_numbers_of_the_message_do(
+def test_arrows_of_a_turn_point_where_the_first_two_numbers_of_the_message_do(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
-    flows = GradientFlow(), GradientFlow(matrix="orthogonal", radius=1.0, num_steps=60)
+    flows = (
+        GradientFlow(matrix="orthogonal", radius=0.9),
+        GradientFlow(matrix="orthogonal", radius=1.0, num_steps=60),
+        GradientFlow(matrix="orthogonal", radius=1.2, activation="tanh"),
+    )
     show(page, tmp_path, *flows, inside=False)
     for widget, flow in zip(page.locator(".d2lrnn-widget").all(), flows):
         message = torch.tensor(flow.networks["matrices"][flow.matrix]["gradient"], dtype=torch.float64)
         assert len(message) == 24
-        expect(widget.locator(".d2lrnn-lead")).to_contain_text("24 numbers, one for each hidden unit")
-        expect(widget.locator(".flow-legend").first).to_have_text(
-            "Bar: length. Arrow: direction of the first 2 numbers."
+        expect(widget.locator(".flow-legend")).to_have_text(
+            "Arrow: direction (first 2 of 24 numbers). Grey band: its size at the guess (\u00d7\u00a01)."
         )
+        inputs, states, h = torch.tensor(flow.networks["inputs"], dtype=torch.float64), [], torch.zeros(24)
+        for step in range(flow.num_steps if flow.activation == "tanh" else 0):
+            h = torch.tanh(flow.input_size * inputs[step] + h @ flow.W_hh.to(h.dtype))
+            states.append(h)
         angles = []
         for _ in range(flow.num_steps):
             angles.append(math.degrees(math.atan2(message[1], message[0])))
-            message = message @ flow.W_hh.T
+            slopes = 1 - states.pop() ** 2 if flow.activation == "tanh" else 1
+            message = (message * slopes) @ flow.W_hh.T
         for width in (320, 390, 1280):
             resize(page, width)
             drawn = widget.locator(".flow-arrow").evaluate_all(
@@ -229,13 +238,46 @@ def test_arrows_point_where_the_first_two_numbers_of_the_message_do(
             middles = [middle for _, _, middle, _ in drawn]
             least = min(a - b for a, b in itertools.pairwise(middles))
             assert 6 <= drawn[0][3] < least, f"{width}: no arrow lies on another"
+            foot, letters = (widget.locator(part).bounding_box() for part in (".flow-foot", ".flow-letters"))
+            arrows = widget.locator(".flow-arrows").bounding_box()
+            assert letters["y"] + letters["height"] <= arrows["y"] + 2, f"{width}: they are below the letters"
+            assert arrows["y"] + arrows["height"] <= foot["y"] + foot["height"], width
+    # Random weights turn it anyhow: there they would explain nothing.
+    widget.get_by_text("Why this factor?").click()
+    widget.get_by_role("button", name="random").click()
+    expect(widget.locator(".flow-arrow")).to_have_count(0)
+    expect(widget.locator(".flow-legend")).to_have_text("Grey band: its size at the guess (\u00d7\u00a01).")
+
+
+def test_the_wrong_guess_stands_at_the_right_end(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(), inside=False)
+    expect(widget.locator(".flow-ends")).to_contain_text("wrong guess: f, not \u2423")
+    guess, came = widget.locator(".flow-guess"), widget.locator(".flow-came")
+    expect(guess).to_have_text("f")
+    expect(came).to_have_text("\u2423")
+    for width in (320, 390, 760, 1280):
+        resize(page, width)
+        picture, last = widget.locator(".flow-bars").bounding_box(), widget.locator(".flow-bar").first.bounding_box()
+        box, right = guess.bounding_box(), came.bounding_box()
+        assert last["x"] + last["width"] < box["x"], f"{width}: beside the bar that it begins with"
+        assert box["x"] + box["width"] <= picture["x"] + picture["width"], width
+        middle = last["y"] + last["height"] / 2
+        assert box["y"] + box["height"] / 2 == pytest.approx(middle, abs=2.5), width
+        assert box["x"] + box["width"] / 2 == pytest.approx(right["x"] + right["width"] / 2, abs=1.5), width
+        letter = widget.locator(".flow-letters > text").first.bounding_box()
+        assert letter["x"] + letter["width"] <= right["x"], f"{width}: after the line"
+        texts = widget.locator(".flow-letters > text").all_text_contents()
+        assert "".join(texts[::-1]) == "the\u2423sea\u2423would\u2423simply\u2423be\u2423there", width
 
 
 def test_bars_that_are_cut_off_are_marked_and_told_of(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(), inside=False)
-    cuts, told = widget.locator(".flow-cuts"), widget.locator(".flow-chain .flow-legend")
+    cuts, told = widget.locator(".flow-cuts"), widget.locator(".flow-too-tall")
+    legend = widget.locator(".flow-legend")
     slider = widget.get_by_label("factor of each step")
     for width in (320, 390, 760, 1280):
         resize(page, width)
@@ -249,6 +291,8 @@ def test_bars_that_are_cut_off_are_marked_and_told_of(opened: tuple[Page, Record
             cut = [share * sent > picture for share in shares]
             assert (cuts.get_attribute("d") or "").count("z") == 2 * sum(cut), f"{width}: above and below"
             expect(told).to_be_visible(visible=any(cut))
+            colours = "Blue: up to \u00d7\u00a01; orange: from \u00d7\u00a01\u202f000."
+            expect(legend).to_have_text(colours if any(cut) else "Grey band: its size at the guess (\u00d7\u00a01).")
             heats = widget.locator(".flow-bar").evaluate_all(
                 "(all) => all.map((bar) => parseFloat(bar.style.getPropertyValue('--flow-heat')))"
             )
@@ -256,7 +300,7 @@ def test_bars_that_are_cut_off_are_marked_and_told_of(opened: tuple[Page, Record
             assert all(heat == 100 for heat, share in zip(heats, shares) if share >= 1000), f"{width}: orange"
             assert all(0 <= heat < 100 for heat, share in zip(heats, shares) if share < 970), width
             places.add(round(slider.bounding_box()["y"]))
-        expect(told).to_have_text("Jagged: cut off. Blue: up to \u00d7\u00a01; orange: from \u00d7\u00a01\u202f000.")
+        expect(told).to_have_text("Too tall: cut off.")
         assert len(places) == 1, width
 
 
@@ -316,7 +360,7 @@ def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
         assert widget.locator(".flow-bars").evaluate("(e) => getComputedStyle(e).overflow") == "hidden"
         wide = [round(one, 1) for one in wide]
         assert wide == sorted(wide) and wide[0] < 0.7 * wide[-1], f"{width}: they melt into a wall"
-        assert wide[-1] == pytest.approx(picture["width"] / 60, abs=0.2), width
+        assert wide[-1] == pytest.approx((picture["width"] - (26 if width == 390 else 40)) / 60, abs=0.2), width
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -363,19 +407,22 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-question")).to_contain_text(
         "Again without tanh: these random weights leave 0.051 of the message"
     )
-    widget.get_by_role("button", name="smaller random ones").click()  # each answer is answered
+    assert "turn" not in widget.locator(".d2lrnn-answers").inner_text()  # it would tell
+    widget.get_by_role("button", name="none can").click()  # each answer is answered
     expect(outcome).to_contain_text(
-        "No. Smaller random weights make it vanish sooner. Without tanh, weights that only turn it"
+        "A turn changes its direction (the arrows), not its size. Without tanh, weights that only turn it"
     )
-    widget.get_by_role("button", name="larger random ones").click()
+    widget.get_by_role("button", name="random ones at \u00d7\u00a01").click()
     expect(outcome).to_contain_text(
-        "No. Larger random weights keep its size only roughly, at best. Without tanh, weights"
+        "At \u00d7\u00a01, random weights keep its size only roughly: single steps differ. Without tanh, weights"
     )
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    widget.get_by_role("button", name="ones that only turn it").click()
+    widget.get_by_role("button", name="special ones").click()
+    expect(widget.locator(".flow-arrow")).to_have_count(29)
     expect(outcome).to_contain_text(
-        "Right. A turn changes its direction, not its size. Without tanh, weights that only turn it (orthogonal"
+        "Right. A turn changes its direction (the arrows), not its size. "
+        "Without tanh, weights that only turn it (orthogonal"
     )
     expect(widget.locator(".flow-factor")).to_have_text("Each step back: exactly × 1.00")  # noqa: RUF001
     expect(widget.locator(".flow-squash")).to_be_hidden()
@@ -426,7 +473,7 @@ SWEEP = """async (ring, keys) => {
     ring.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     await null; // it draws
     const frame = widget.getBoundingClientRect();
-    const ends = [...widget.querySelectorAll('.flow-ends > :not(.flow-way)')];
+    const ends = [...widget.querySelectorAll('.flow-ends :is(span, b):not(.flow-way)')];
     const words = ends.filter((e) => e.getClientRects().length > 0);
     if (words.length < 2) throw new Error('too few words');
     const boxes = words.map((word) => word.getBoundingClientRect());
@@ -454,6 +501,25 @@ def test_no_words_lie_on_others_and_none_leaves_the_figure(opened: tuple[Page, R
         assert found == [], width
         assert ring(widget).get_attribute("aria-valuenow") == "1.6"  # from one end to the other
         assert places == 1, f"{width}: the bars stay where they are"
+
+
+def test_the_names_of_the_axes_lie_outside_the_ring(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, GradientFlow(radius=1.6, matrix="orthogonal"))
+    names = widget.locator(".flow-axis:not(.flow-one)")
+    expect(names).to_have_text(["real", "imaginary"])
+    for width in (320, 390, 1280):
+        resize(page, width)
+        handle, whole = widget.locator(".flow-handle").bounding_box(), widget.locator(".flow-plane").bounding_box()
+        ring_box = widget.locator(".flow-ring").bounding_box()
+        marks = [mark.bounding_box() for mark in widget.locator(".flow-mark").all()]
+        right = max(ring_box["x"] + ring_box["width"], *(mark["x"] + mark["width"] for mark in marks))
+        top = min(ring_box["y"], *(mark["y"] for mark in marks))
+        real, imaginary = (name.bounding_box() for name in names.all())
+        assert right < real["x"] and real["x"] + real["width"] <= whole["x"] + whole["width"], width
+        assert whole["y"] - 1 <= imaginary["y"] and imaginary["y"] + imaginary["height"] < top + 1, width
+        assert imaginary["x"] + imaginary["width"] < handle["x"], f"{width}: clear of what is dragged"
 
 
 def test_the_fold_holds_inputs_radius_and_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -40,9 +40,12 @@ def now(widget: Locator) -> Locator:
 
 
 def lines(python: Truncation, place: int = LAST) -> list[int]:
-    """Where a line stands: at each cut in sight (two letters before the line are), or at the one of the guess."""
+    """Where a line stands: at each cut in sight (two letters before the line are), or at the one of the guess.
+
+    That at the end of the guess's window is drawn around its ?.
+    """
     if python.way == "windows":
-        return list(range(12 - python.tau, -3, -python.tau))[::-1]
+        return [cut for cut in range(12 - python.tau, -3, -python.tau) if cut != place + 1][::-1]
     return [place + 1 - python.tau]
 
 
@@ -54,17 +57,19 @@ FACTS = """() => {
   const places = (query) => all(query).map((one) => one.getBoundingClientRect())
     .filter(({ width, height }) => width || height)
     .map(({ left, right }) => ((left + right) / 2 - line.left) / line.width * 12);
+  const edges = (query) => all(query).map((one) => one.getBoundingClientRect())
+    .flatMap(({ left, right }) => [left, right]).map((x) => (x - line.left) / line.width * 12);
   return {
     now: texts(".d2lrnn-now"), kept: texts(".trunc-sum-kept"), fading: texts(".trunc-fading"),
     memory: texts(".trunc-memory .trunc-caption"),
     work: texts(".trunc-choice > p"), more: texts(".trunc-more"), takes: texts(".trunc-taken > span"),
     heard: texts(".trunc-heard"), unheard: texts(".trunc-unheard"), guessed: texts(".trunc-guessed"),
     rows: all(".trunc-all .trunc-kept").map((one) => one.getBBox()).map(({ x, y, width }) => [x, x + width, y]),
-    lines: places(".trunc-line-cut:not([hidden])"), scissors: places(".trunc-scissors"),
+    lines: places(".trunc-line-cut:not([hidden], .trunc-around)"), around: edges(".trunc-around:not([hidden])"),
+    scissors: places(".trunc-scissors"),
     stops: places(".trunc-stop"), grip: texts(".trunc-grip > b"),
     keptBack: texts(".trunc-kept-back"), dots: places(".trunc-dots > .trunc-is-kept"),
-    bracket: all(".trunc-bracket").map((one) => one.getBoundingClientRect())
-      .flatMap(({ left, right }) => [left, right]).map((x) => (x - line.left) / line.width * 12),
+    bracket: edges(".trunc-bracket"),
   };
 }"""
 
@@ -78,9 +83,9 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     assert shown["kept"] == [f"{share} teaches"]
     assert f"All 12 guesses: on average {mean} of an error teaches." in shown["more"][0]
     gets = f"Each letter gets {1 - python.factor:.0%} of it, passes on {python.factor:.0%}"
-    assert shown["fading"] == [f"Tap another letter. Height: what is left of the error (gradient). {gets}."]
+    assert shown["fading"] == [f"Tap a letter in a box. Height: what is left of the error (gradient). {gets}."]
     assert shown["memory"] == [f"Each letter passes on {python.factor:.0%}"]
-    assert shown["keptBack"] == [f"states stored for the way back: {python.tau}"]
+    assert shown["keptBack"] == [f"stored states (memory after a letter): {python.tau}"]
     begin = place - place % python.tau if python.way == "windows" else place + 1 - python.tau
     assert shown["bracket"] == pytest.approx([max(-3, begin), begin + python.tau], abs=0.1)
     kept = [letter + 0.5 for letter in range(max(-3, begin), begin + python.tau)]
@@ -100,6 +105,8 @@ def is_of(widget: Locator, python: Truncation, place: int = LAST) -> None:
     levels = [y for *_, y in shown["rows"]]
     assert len(levels) == 12 and levels == sorted(levels)
     assert shown["lines"] == pytest.approx(lines(python, place), abs=0.05)
+    ends_window = python.way == "windows" and (place + 1) % python.tau == 0 and place < LAST
+    assert shown["around"] == pytest.approx([place + 1, place + 2] if ends_window else [], abs=0.05)
     assert shown["scissors"] == pytest.approx([12 - python.tau], abs=0.05)  # whichever guess is chosen
     assert shown["grip"] == [str(python.tau)]  # the number that is chosen
     assert shown["stops"] == pytest.approx([11, 10, 9, 8, 6, 0], abs=0.05)
@@ -278,7 +285,7 @@ def test_a_letter_shows_how_far_back_it_reaches(opened: tuple[Page, Record], tmp
     expect(sides).to_have_text(["80% cut off", "20% teaches"])
     expect(widget.locator(".trunc-guessed")).to_have_text("␣")
     assert middles(asks) == pytest.approx(middles(widget.locator(".trunc-guessed")), abs=1)
-    expect(widget.locator(".trunc-later")).to_have_text([*"noon"])  # not read yet
+    expect(widget.locator(".trunc-later")).to_have_text([*"noon)"])  # not read yet
     expect(now(widget)).to_have_text(Truncation(letter=7).static_sentence())
     letters = widget.get_by_role("slider", name="The guess")
     letters.press("ArrowLeft")
@@ -647,6 +654,24 @@ def test_a_cut_stops_what_goes_back(opened: tuple[Page, Record], tmp_path: Path)
             assert not is_shown or (left + (12 - reach) * letter < begin and end < left + 12 * letter), (width, reach)
 
 
+def test_the_asked_letter_stands_on_its_side_of_the_cut(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """The last guess of a window is made before the cut: its line goes around the ?, as high as the error."""
+    page, _ = opened
+    show(page, tmp_path, Truncation())
+    states = [{"tau": 6, "letter": 6}, {"tau": 3, "letter": 6}, {"tau": 1, "letter": 4}]
+    parts = [".trunc-around:not([hidden])", ".trunc-asks", ".trunc-stream"]
+    look = f"""() => [
+      ...{parts}.map((part) => ({BOX})(part)).map(({{ left, right, top, bottom }}) => [left, right, top, bottom]),
+      getComputedStyle(document.querySelector(".trunc-around"), "::before").content,
+    ]"""
+    for width in (1000, 390, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        for state, (line, asks, stream, up) in zip(states, sweep(page, states, look), strict=True):
+            assert line[0] <= asks[0] and asks[1] <= line[1], (width, state)
+            assert line[2:] == pytest.approx(stream[2:], abs=1), (width, state)
+            assert up == ('""' if state["tau"] == 6 else "none"), "it begins at the handle"
+
+
 def test_a_tap_on_a_place_moves_the_scissors_there(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     for way, place in (("windows", LAST), ("losses", 5)):
@@ -666,6 +691,9 @@ def test_letters_before_the_first_guess_choose_none(opened: tuple[Page, Record],
         box = letter.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         is_of(widget, Truncation())
+        expect(letter).to_have_css("box-shadow", "none")
+    for place in range(12):  # what can be tapped has a box, as the figure says
+        expect(guess(widget, place)).to_have_css("box-shadow", re.compile("inset$"))
     expect(guess(widget, 0)).to_have_css("cursor", "pointer")
     # and they are tinted where they are reached
     widget.get_by_text("Other cuts").click()

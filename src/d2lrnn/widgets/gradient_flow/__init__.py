@@ -12,12 +12,13 @@ import traitlets as t
 
 from d2lrnn.study.bptt import gradients_by_lag, scale_to_spectral_radius, spectral_radius
 from d2lrnn.widgets.base import Explorable, module, stylesheet
-from d2lrnn.widgets.picture import Picture, color
+from d2lrnn.widgets.picture import Picture, color, visible_character
 from d2lrnn.widgets.spec import Spec, Words
 
 __all__ = ["GradientFlow", "small_networks"]
 
 _SPEC = Spec("gradient_flow")
+_GUESS = {name: visible_character(str(_SPEC.presets[name])) for name in ("guess", "came")}
 _NUM_HIDDENS, _SEED = 24, 8
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SENT, _HIGHEST = 44, 150  # of the static picture: height of a message as it was sent, and where it is cut off
@@ -198,7 +199,7 @@ class GradientFlow(Explorable):
         norms, lag = self.norms_by_lag, self.num_steps - 1
         steps = words("steps_one") if lag == 1 else words("steps_many", count=lag)
         picture.add("text", words("chain_title"), x=left, y=20, font_size=13)
-        for text, x, anchor in ((words("where", steps=steps), left, "start"), (words("sent"), right, "end")):
+        for text, x, anchor in ((words("where", steps=steps), left, "start"), (words("sent", **_GUESS), right, "end")):
             picture.add("text", text, x=x, y=218, font_size=12, text_anchor=anchor)
         room = (right - left) / len(norms)
         for k, norm in enumerate(norms):

@@ -72,7 +72,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     set(values);
   };
   const now = nowLine();
-  const chain = chainPanel({ t, line: SPEC.presets.line, steps: count, signal });
+  const chain = chainPanel({ t, ...SPEC.presets, steps: count, signal });
   const plane = planePanel({ t, range: controls.radius, onRadius: (radius) => act({ radius }), signal });
   const squash = tanhPanel({ t });
   const factor = element("p", { class: "flow-factor" });
@@ -128,7 +128,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     element(
       "div", { class: "flow-main" },
       element("div", { class: "flow-title flow-chain-title" }, t("chain_title"), ...["chain_hint", "chain_hint_touch"].map((word) => element("span", { class: `flow-hint flow-${word}` }, t(word)))),
-      element("p", { class: "flow-legend" }, t("legend")),
       chain.node,
       control,
     ),

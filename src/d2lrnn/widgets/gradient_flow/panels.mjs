@@ -6,11 +6,13 @@ import { formatFactor, formatLength, sideOf } from "./maths.mjs";
 const HIGH = { narrow: 142, wide: 196 }; // pixels
 const SENT = { narrow: 84, wide: 104 }; // of a message as large as at the wrong guess
 const WIDE = 420; // from this width on
-const FOOT = 46; // for the arrows, the letters, and the mark of the step that is asked
-const ARROWS = 9; // pixels from its top: the middle of the arrows
+const GUESS = { narrow: 26, wide: 40 }; // pixels at the right, for the wrong guess
+const FOOT = 50; // for the mark of the step that is asked, the letters, and the arrows
+const LETTERS = 23; // pixels from its top: the line on which the letters stand
+const ARROWS = 39; // and the middle of the arrows
 const ARROW = 14; // pixels that an arrow is long, where there is room
 const JAG = 5; // pixels: how deep the teeth of a bar that is cut off are
-const LETTER_ROOM = 9.5; // pixels a letter; where there is less, only the first and the last stand
+const LETTER_ROOM = 8.4; // pixels a letter; where there is less, only the first and the last stand
 const THICK = 0.64; // of the room of a step; where the message explodes, all of it
 const SECONDS = 1.4; // of the way back
 const WAIT_MS = 250; // after the last change
@@ -23,9 +25,10 @@ const swellOf = (share) => Math.min(1, Math.max(0, (Math.log10(share) - 1) / 3))
 
 /**
  * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, cut off where the
- * picture ends; under it its letter, of a `line` that ends at the guess. `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
+ * picture ends; under it its letter, of a `line` that ends at the guess, and then the guess itself with the letter that came.
+ * `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
  */
-export function chainPanel({ t, line, steps, signal }) {
+export function chainPanel({ t, line, guess, came, steps, signal }) {
   const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
   const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
@@ -34,17 +37,21 @@ export function chainPanel({ t, line, steps, signal }) {
   const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
   const letters = svg("g", { class: "flow-letters" });
+  const guessed = element("span", { class: "flow-guess", "aria-hidden": "true" }, visibleCharacter(guess));
+  const arrived = element("span", { class: "flow-came", "aria-hidden": "true" }, visibleCharacter(came));
   const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, cuts, pulse);
   const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemax": "0" },
-    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, arrows, letters, mark));
+    picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, arrows, letters, mark), guessed, arrived);
   const where = element("span", { class: "flow-where" });
   const size = element("b", { class: "flow-end" });
+  const tooTall = element("span", { class: "flow-too-tall" }, t("too_tall"));
   const ends = element(
     "div", { class: "flow-ends", "aria-hidden": "true" },
-    where, element("span", { class: "flow-way" }), element("span", {}, t("sent")), size, element("b", { class: "flow-start" }, "1"),
+    where, element("span", { class: "flow-way" }), element("span", {}, t("sent", { guess: visibleCharacter(guess), came: visibleCharacter(came) })),
+    element("div", { class: "flow-sizes" }, size, tooTall, element("b", { class: "flow-start" }, "1")),
   );
-  const cutTold = element("p", { class: "flow-legend" }, t("legend_cut")); // its room stays
-  const node = element("div", { class: "flow-chain", role: "group" }, ends, probe, cutTold);
+  const legend = element("p", { class: "flow-legend" });
+  const node = element("div", { class: "flow-chain", role: "group" }, ends, probe, legend);
   const running = motion({ seconds: SECONDS, signal });
   let model = null;
   let width = 0;
@@ -55,8 +62,9 @@ export function chainPanel({ t, line, steps, signal }) {
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
 
   const sized = (sizes) => sizes[width < WIDE ? "narrow" : "wide"];
-  const room = () => width / (model.lag + 1);
-  const xOf = (k) => width - room() * (k + 0.5);
+  const rightEnd = () => width - sized(GUESS); // of the bars
+  const room = () => rightEnd() / (model.lag + 1);
+  const xOf = (k) => rightEnd() - room() * (k + 0.5);
 
   function paint() {
     if (width === 0 || model === null) return;
@@ -64,7 +72,7 @@ export function chainPanel({ t, line, steps, signal }) {
     const thin = Math.min(18, THICK * room());
     picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
     picture.setAttribute("height", high);
-    for (const [name, value] of Object.entries({ y: middle - one / 2, width, height: one })) sent.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ y: middle - one / 2, width: rightEnd(), height: one })) sent.setAttribute(name, value);
     dots.replaceChildren(...model.shares.map((_, k) => svg("circle", { cx: xOf(k).toFixed(1), cy: middle, r: 1.25 })));
     bars = model.shares.map((share, k) => {
       const thick = thin + swellOf(share) * (room() - thin);
@@ -83,18 +91,31 @@ export function chainPanel({ t, line, steps, signal }) {
       const x = (xOf(k) - thick / 2).toFixed(2);
       return `M${x} -1V${JAG}${teeth(-1)}V-1zM${x} ${high + 1}V${high - JAG}${teeth(1)}V${high + 1}z`;
     }).join(""));
-    cutTold.style.visibility = isCut.some(Boolean) ? "" : "hidden";
+    tooTall.hidden = !isCut.some(Boolean);
+    const isTurn = model.matrix === "orthogonal"; // only there does direction explain anything
+    const told = [...(isTurn ? ["legend_arrow"] : []), tooTall.hidden ? "legend_sent" : "legend_cut"];
+    legend.replaceChildren(...told.flatMap((word) => [element("span", {}, t(word, { count: model.eigenvalues.length })), " "]));
     const every = Math.ceil(LETTER_ROOM / room()); // where there is less room, not each step has an arrow
-    const half = Math.min(ARROW, every * room() - 3) / 2;
-    arrows.replaceChildren(...model.angles.flatMap((angle, k) => (k % every > 0 ? [] : [svg("path", {
+    const half = Math.min(ARROW, every * room() - 2) / 2;
+    arrows.replaceChildren(...model.angles.flatMap((angle, k) => (!isTurn || k % every > 0 ? [] : [svg("path", {
       class: "flow-arrow", "data-lag": k, d: `M${-half} 0H${half}M${half - 3.5} -3L${half} 0L${half - 3.5} 3`,
       transform: `translate(${xOf(k).toFixed(1)} ${ARROWS}) rotate(${(-angle).toFixed(2)})`,
     })])));
     const isTight = room() < LETTER_ROOM;
     letters.style.fontSize = `${isTight ? 13 : Math.min(15, Math.max(10, room() * 0.9)).toFixed(1)}px`;
-    letters.replaceChildren(...bars.map((_, k) => svg("text", { x: xOf(k).toFixed(1), y: 31 }, isTight && k > 0 && k < model.lag ? "" : visibleCharacter(line.at(-1 - k)))));
+    letters.replaceChildren(...bars.map((_, k) => svg("text", { x: xOf(k).toFixed(1), y: LETTERS }, isTight && k > 0 && k < model.lag ? "" : visibleCharacter(line.at(-1 - k)))));
+    paintGuess(middle);
     pulse.setAttribute("cy", middle);
     paintReach();
+  }
+
+  /** At the right end the letter that was guessed, and under it the one that came. */
+  function paintGuess(middle) {
+    for (const [node, y] of [[guessed, middle], [arrived, 2 * middle + LETTERS - 4]]) {
+      node.style.top = `${y}px`;
+      node.style.right = `${sized(GUESS) / 2 - 1}px`;
+    }
+    guessed.style.setProperty("--flow-wide", `${sized(GUESS) - 6}px`);
   }
 
   /** What has not yet been reached is pale; the number is that of the step that is asked or has been reached. */
@@ -109,7 +130,7 @@ export function chainPanel({ t, line, steps, signal }) {
     size.style.setProperty("--flow-heat", `${heatOf(model.shares[at])}%`);
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
-    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 35l6 9h-12z`);
+    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 1l5 8h-10z`);
     const shown = lag ?? 0;
     probe.setAttribute("aria-valuemin", -model.lag); // its least value lies at the left, where Home goes
     probe.setAttribute("aria-valuenow", -shown);
@@ -130,7 +151,7 @@ export function chainPanel({ t, line, steps, signal }) {
     lag = next === null ? null : Math.min(model.lag, Math.max(0, next));
     paintReach();
   };
-  const askAt = ({ clientX }) => width > 0 && ask(Math.floor((picture.getBoundingClientRect().right - clientX) / room()));
+  const askAt = ({ clientX }) => width > 0 && ask(Math.floor((picture.getBoundingClientRect().left + rightEnd() - clientX) / room()));
   const KEYS = { ArrowLeft: 1, ArrowDown: 1, ArrowRight: -1, ArrowUp: -1, Home: Infinity, End: -Infinity };
   probe.addEventListener("keydown", (event) => {
     if (!Object.hasOwn(KEYS, event.key)) return;
@@ -185,13 +206,14 @@ export function tanhPanel({ t }) {
   const [low, top] = [-1, 1].map((h) => height / 2 - high * h);
   const told = svg("g", { class: "flow-passes" }, ...words(92, 28, "end", [t("steep"), t("steep_passes")]), ...words(width - 2, 32, "end", [t("flat"), t("flat_passes")]));
   const node = svg(
-    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${t("squash")} ${t("squash_dots")}` },
+    "svg", { class: "flow-squash", viewBox: `0 0 ${width} ${height}`, role: "img" },
     svg("path", { class: "flow-level", d: `M0 ${low}H${width}M0 ${top}H${width}` }), ...words(2, top + 4, "start", ["1"]), ...words(width - 2, low + 4, "end", ["−1"]),
     band, told, dots,
   );
   return {
     node,
     draw: ({ lastState }) => {
+      node.setAttribute("aria-label", `${t("squash")} ${t("squash_dots", { count: lastState.length })}`);
       dots.replaceChildren(...Array.from(lastState, (h) => {
         const [cx, cy] = at(Math.max(-3.2, Math.min(3.2, Math.atanh(h))));
         return svg("circle", { class: "flow-unit-dot", cx: cx.toFixed(1), cy: cy.toFixed(1), r: 3 });
@@ -201,7 +223,10 @@ export function tanhPanel({ t }) {
 }
 
 const UNIT = 56; // pixels a unit of the complex plane
-const HALF = 98;
+const HALF = 98; // pixels from its middle to the end of an axis
+const BEYOND = { right: 29, top: 17 }; // for their names
+const PLANE = { width: 2 * (HALF + BEYOND.right), height: 2 * HALF + BEYOND.top };
+const CENTRE = { x: PLANE.width / 2, y: HALF + BEYOND.top };
 const GRIP = (63 / 180) * Math.PI; // where the ring is held: no dot lies there
 const STEM = 20; // pixels that the handle stands outside the ring
 
@@ -211,12 +236,12 @@ export function planePanel({ t, range, onRadius, signal }) {
   const stem = svg("path", { class: "flow-stem" });
   const marks = svg("g");
   const picture = svg(
-    "svg", { class: "flow-plane", viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, role: "img" },
+    "svg", { class: "flow-plane", viewBox: `${-CENTRE.x} ${-CENTRE.y} ${PLANE.width} ${PLANE.height}`, role: "img" },
     svg("path", { class: "d2lrnn-grid", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
     svg("text", { class: "flow-axis flow-one", x: UNIT + 4, y: 14 }, "1"),
-    svg("text", { class: "flow-axis", x: HALF - 1, y: 12, "text-anchor": "end" }, t("real")),
-    svg("text", { class: "flow-axis", x: 4, y: 10 - HALF }, t("imaginary")),
+    svg("text", { class: "flow-axis", x: HALF + 3, y: 4 }, t("real")),
+    svg("text", { class: "flow-axis", x: 0, y: -HALF - 4, "text-anchor": "middle" }, t("imaginary")),
     ring, stem, marks,
   );
   const caption = element("div", { class: "flow-head" });
@@ -236,13 +261,15 @@ export function planePanel({ t, range, onRadius, signal }) {
   let beyond = 0; // how far outside the ring it is held
   let begun = null; // where a finger began: it covers what it drags, so it pulls at half the speed, from the radius that is
 
-  const distance = ({ x, y }) => Math.hypot(2 * x - 1, 2 * y - 1) * (HALF / UNIT);
+  /** The number under a pointer, which is at shares of the picture's width and height. */
+  const numberAt = ({ x, y }) => [(x * PLANE.width - CENTRE.x) / UNIT, (CENTRE.y - y * PLANE.height) / UNIT];
+  const distance = (at) => Math.hypot(...numberAt(at));
   dragOn(disc, {
     axis: "both",
     start: (at) => {
       const handleAt = [(shown.radius + STEM / UNIT) * Math.cos(GRIP), (shown.radius + STEM / UNIT) * Math.sin(GRIP)];
       begun = at.event.pointerType === "touch" ? { radius: shown.radius, distance: distance(at) } : null;
-      const [re, im] = [(2 * at.x - 1) * (HALF / UNIT), (1 - 2 * at.y) * (HALF / UNIT)];
+      const [re, im] = numberAt(at);
       const near = shown.eigenvalues.map((z) => [Math.hypot(z[0] - re, z[1] - im), Math.hypot(...z) / shown.radius])
         .filter(([, share]) => share > 0.35).sort((a, b) => a[0] - b[0])[0];
       const isHandle = Math.hypot(handleAt[0] - re, handleAt[1] - im) < 15 / UNIT;
@@ -271,8 +298,8 @@ export function planePanel({ t, range, onRadius, signal }) {
       const [near, far] = [UNIT * model.radius, UNIT * model.radius + STEM];
       const place = (r) => `${(r * Math.cos(GRIP)).toFixed(1)} ${(-r * Math.sin(GRIP)).toFixed(1)}`;
       stem.setAttribute("d", `M${place(near)}L${place(far)}`);
-      handle.style.left = `${50 + (50 * far * Math.cos(GRIP)) / HALF}%`;
-      handle.style.top = `${50 - (50 * far * Math.sin(GRIP)) / HALF}%`;
+      handle.style.left = `${(100 * (CENTRE.x + far * Math.cos(GRIP))) / PLANE.width}%`;
+      handle.style.top = `${(100 * (CENTRE.y - far * Math.sin(GRIP))) / PLANE.height}%`;
       handle.setAttribute("aria-valuenow", model.radius);
       handle.setAttribute("aria-valuetext", formatFactor(model.radius));
       const orthogonal = model.radius === 1 ? "unit_orthogonal" : "unit_scaled";

@@ -183,6 +183,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     if (isPair) cells[opener].classList.add(openPart(model) > 0 ? "trunc-heard" : "trunc-unheard");
     earlier.forEach((cell, i) => cell.classList.toggle("trunc-reached", i - LEFT_SHOWN >= start));
     next.classList.toggle("trunc-guessed", chosen === LONG);
+    next.classList.toggle("trunc-later", chosen !== LONG);
     const isKnown = seen.isRead && openPart(model) > 0;
     for (const cell of [cells[OPENS[LONG]], next]) cell.classList.toggle("trunc-profits", isKnown); // the other pair
     const edge = Math.max(-LEFT_SHOWN, start);
@@ -236,7 +237,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const place = i - LEFT_SHOWN;
       line.hidden = !cuts.includes(place);
       line.style.left = at(place);
-      line.className = `trunc-line-cut${place === start ? " trunc-own" : ""}${place === handle ? " trunc-held" : ""}`;
+      const kinds = { own: place === start, held: place === handle, around: place === chosen + 1 }; // the guess is made before that cut
+      line.className = ["trunc-line-cut", ...Object.keys(kinds).filter((kind) => kinds[kind]).map((kind) => `trunc-${kind}`)].join(" ");
     });
     scissors.style.left = at(handle);
     grip.lastChild.textContent = tau;
