@@ -135,15 +135,20 @@ def test_texts_are_normalised_and_short_ones_shown() -> None:
     assert empty.forget_gates.shape == (0, 32) and empty.half_life is None and empty.bits == 0
 
 
-@pytest.mark.parametrize("given", [{}, {"bias": 4.0}, {"text": "a"}, {"text": ""}, {"unit": 6, "place": 40}])
+@pytest.mark.parametrize(
+    "given", [{}, {"place": 7}, {"bias": 4.0, "place": 7}, {"text": "a"}, {"text": ""}, {"unit": 6, "place": 40}]
+)
 def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, object]) -> None:
     widget = Gates(**given)
     picture = widget.static_picture()
     assert len(picture) < 25_000 and "nan" not in picture
     assert widget._now() in picture and len(widget.static_sentence()) > 40
-    [steps] = re.findall(r'd="(M[^"]*)H[\d.]+V90z"', picture) if widget.text else ["M"]
+    [steps] = re.findall(r'd="(M[^"]*)H[\d.]+V90z"', picture) if widget._left() else ["M"]
     drawn = [(90 - float(y)) / 26 for y in re.findall(r"V([\d.]+)", steps)]
     assert drawn == pytest.approx(widget._left(), abs=0.002), "a band that falls at each gate"
+    numbers = widget._read()["cell"][:, widget.unit]
+    painted = re.findall(r'd="([^"]*)" fill="#8f5bb5"', picture)
+    assert [bars.count("M") for bars in painted] == [(numbers >= 0).sum(), (numbers < 0).sum()], "two purples"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,7 @@ def test_the_static_picture_is_small_and_says_what_is_the_case(given: dict[str, 
     [
         {"unit": 32},
         {"unit": -1},
-        {"place": 0},
+        {"place": -1},
         {"place": 41},
         {"bias": 4.5},
         {"gates": [1.5]},
@@ -204,7 +209,7 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
     told += f"{broken} of letters fit the rule, not {rule}."
     assert told in words["step_2_outcome"]
     assert f"On {count} unseen lines: {shut} of {length - 1}, not {learned}." in words["step_3_outcome"]
-    assert f"({rule} of letters)" in words["rule_29"]
+    assert f"true at {rule} of unseen letters" in words["rule_29"]
 
 
 def test_the_number_of_unit_29_has_a_simple_rule_and_that_of_unit_16_has_none() -> None:
@@ -253,10 +258,19 @@ def test_the_number_of_unit_29_has_a_simple_rule_and_that_of_unit_16_has_none() 
 
 def test_what_becomes_of_a_number_is_told() -> None:
     said = "The h of “the” adds 0.83; 6% is left at the next space."
-    assert Gates()._now() == said
-    assert Gates().text[8] == " " and f"{Gates()._left()[2]:.0%}" == "6%"
-    assert Gates(unit=16)._now().endswith("; >99% is left at the next space.")
-    assert Gates(unit=16)._left()[2] > 0.99
-    assert Gates(gates=[-1.0] * 7 + [0.0])._now().endswith("; 0% is left at the next space.")
+    assert Gates(place=7)._now() == said
+    assert Gates().text[8] == " " and f"{Gates(place=7)._left()[2]:.0%}" == "6%"
+    assert Gates(unit=16, place=7)._now().endswith("; >99% is left at the next space.")
+    assert Gates(unit=16, place=7)._left()[2] > 0.99
+    assert Gates(place=7, gates=[-1.0] * 7 + [0.0])._now().endswith("; 0% is left at the next space.")
     assert Gates(place=14)._now().endswith("; 1% is left at the end.")
     assert Gates(place=18)._now().endswith("; no letter follows.")
+
+
+def test_without_a_letter_the_number_and_its_rule_are_told() -> None:
+    widget = Gates()
+    assert (widget.place, widget._left(), widget.half_life) == (0, [], None)
+    assert widget._now() == "Above 0 until a word\u2019s first vowel, then below 0: true at 18 of 18 places."
+    assert Gates(gates=at_spaces(1.0))._now().endswith(": true at 14 of 18 places.")
+    assert Gates(unit=16)._now() == "Unit 16 is above 0 at 18 of 18 places."
+    assert widget._now() in widget.static_picture() and "still left" not in widget.static_picture()

@@ -13,7 +13,8 @@ const CASES = JSON.parse(readFileSync(new URL("./gates_cases.json", import.meta.
 const bytes = readFileSync(new URL("../../src/d2lrnn/data/models/lstm.safetensors", import.meta.url));
 const NETWORK = createNetwork(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 const DEFAULTS = Object.fromEntries(Object.entries(SPEC.controls).map(([name, control]) => [name, control.default]));
-const at = (values) => derive({ ...DEFAULTS, ...values }, NETWORK);
+/** The h of “the” is followed, if no other letter is named. */
+const at = (values) => derive({ ...DEFAULTS, place: 7, ...values }, NETWORK);
 const t = translator("en", SPEC.words);
 /** After how many letters less than half of it is left; null if the text ends before. */
 const halfLife = (forget, from) => {
@@ -40,7 +41,7 @@ test("gates, cell, state, what is left, surprisal and the sentence are those of 
     for (const [kind, values] of Object.entries(unit)) assertClose(model[kind], values, `${name}: ${kind}`, 2e-5);
     assertClose(model.letters.map((_, i) => model.order.reduce((sum, j) => sum + model.gateAt(i, j), 0)), forget, name);
     assertClose(model.left, left, `${name}: left`);
-    assert.equal(model.letters.length ? halfLife(model.forget, model.at) : null, half_life);
+    assert.equal(model.letters.length && model.at >= 0 ? halfLife(model.forget, model.at) : null, half_life);
     assertClose([model.bits], [bits], `${name}: bits`);
     assert.equal(model.guesses.slice(1).join(""), guesses, name);
     const { key, values } = sentence(model, t);
@@ -175,6 +176,9 @@ test("the sentence says what is left at the next space, or at the end; the gates
     return t(key, words);
   };
   assert.equal(said({}), "The h of “the” adds 0.83; 6% is left at the next space.");
+  assert.equal(said({ place: 0 }), "Above 0 until a word’s first vowel, then below 0: true at 18 of 18 places.");
+  assert.equal(said({ place: 0, gates: AT_SPACES(1) }), "Above 0 until a word’s first vowel, then below 0: true at 14 of 18 places.");
+  assert.equal(said({ place: 0, unit: 16 }), "Unit 16 is above 0 at 18 of 18 places.");
   assert.match(said({ place: 8 }), /^The e of “the” adds −0\.96; /);
   assert.match(said({ unit: 16 }), /; >99% is left at the next space\.$/, "the other of the pair");
   assert.match(said({ unit: 16, place: 14 }), /; 9\d% is left at the end\.$/);
@@ -185,7 +189,7 @@ test("the sentence says what is left at the next space, or at the end; the gates
   const marked = ({ held }) => held.flatMap((is, i) => (is ? [i] : []));
   assert.deepEqual([own, kept, pushed].map(marked), [[], [4, 8, 12], []]);
   for (const model of [kept, pushed]) assert.deepEqual(model.ownForget, own.forget, "as learned");
-  assert.deepEqual([1, 8, 18, 19, 40].map((place) => at({ place }).at), [0, 7, 17, 0, 0], "no such letter: the first");
+  assert.deepEqual([0, 1, 8, 18, 19, 40].map((place) => at({ place }).at), [-1, 0, 7, 17, 0, 0], "no such letter: the first");
 });
 
 test("a share is never an all or a nothing that it is not", () => {
@@ -272,7 +276,7 @@ test("the room of the sentence is that of its longest form", () => {
     const { key, values } = longestSentence([...text], t);
     const longest = t(key, values).length;
     for (const unit of [29, 16]) {
-      for (let place = 1; place <= text.length; place += 1) {
+      for (let place = 0; place <= text.length; place += 1) {
         const one = sentence(at({ text, unit, place }), t);
         assert.ok(t(one.key, one.values).length <= longest);
       }

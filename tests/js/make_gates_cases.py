@@ -12,6 +12,9 @@ from d2lrnn.widgets import Gates
 FILE = Path(__file__).with_name("gates_cases.json")
 _GIVEN: tuple[dict[str, Any], ...] = (
     {},
+    {"place": 7},
+    {"unit": 16},
+    {"text": "my dog is happy today"},
     {"bias": 2.0},
     {"bias": -4.0, "place": 40},
     {"bias": 4.0, "unit": 6, "place": 1},

@@ -20,6 +20,8 @@ __all__ = ["Gates"]
 
 _SPEC = Spec("gates")
 _MAX_TEXT = _SPEC.controls["text"]["max"]
+_FOLLOWED = _SPEC.controls["unit"]["default"]  # the unit that has a rule
+_PURPLE = "#8f5bb5"  # of its number, as the style sheet mixes it; readable on both themes
 
 
 @cache
@@ -61,7 +63,7 @@ class Gates(Explorable):
     unit : int, optional
         0 to 31.
     place : int, optional
-        1 to 40: the letter that is followed; the first one where the text has not so many.
+        0 to 40: the letter that is followed; none at 0, the first one where the text has not so many.
     bias : float, optional
         -4 to 4.
     gates : list of float, optional
@@ -108,7 +110,7 @@ class Gates(Explorable):
 
     @property
     def half_life(self) -> int | None:
-        """Letters until less than half is left of what `unit` adds at `place`; None if the text ends before."""
+        """Letters until less than half is left of what `unit` adds at `place`; None if there is no such letter."""
         return next((k for k, share in enumerate(self._left()) if share < 0.5), None)
 
     @property
@@ -143,11 +145,11 @@ class Gates(Explorable):
 
     @property
     def _at(self) -> int:
-        return 0 if self.place > len(self.text) else self.place - 1
+        return 0 if self.place > len(self.text) else self.place - 1  # -1: none
 
     def _left(self) -> list[float]:
         """What is left of what is added at `place`, there and at each letter after it."""
-        if not self.text:
+        if not self.text or self._at < 0:
             return []
         return [1.0, *self.forget_gates[self._at + 1 :, self.unit].double().cumprod(0).tolist()]
 
@@ -164,10 +166,17 @@ class Gates(Explorable):
         return words("letter_of" if len(same) == 1 else "letter_again", letter=text[at], word=word, which=which)
 
     def _now(self) -> str:
-        """What the line on top says: what becomes of what the chosen letter adds."""
+        """What the line on top says: what becomes of what the chosen letter adds, or how the number fits its rule."""
         words, at, text = Words(self._words), self._at, self.text
         if len(text) < 2:
             return words("now_short")
+        if at < 0:
+            below = [number < 0 for number in self._read()["cell"][:, self.unit].tolist()]
+            if self.unit != _FOLLOWED:
+                return words("now_unit", unit=self.unit, above=below.count(False), all=len(text))
+            parts = [text[: i + 1].rpartition(" ")[2] for i in range(len(text))]  # of the word, so far
+            fits = sum(is_below == bool(set(part) & set("aeiou")) for is_below, part in zip(below, parts, strict=True))
+            return words("now_rule", above=words("above"), below=words("below"), fits=fits, all=len(text))
         space = text.find(" ", at + 1)
         place = len(text) - 1 if space < 0 else space
         key = "now_last" if place == at else "now_end" if space < 0 else "now_space"
@@ -184,7 +193,7 @@ class Gates(Explorable):
     def static_picture(self) -> str:
         """The text once; under each letter the forget gate, what is left of what one letter adds, and the number."""
         words, text, at = Words(self._words), self.text, self._at
-        description = words("picture", unit=self.unit, text=text, now=self._now())
+        description = words("picture" if at >= 0 else "picture_whole", unit=self.unit, text=text, now=self._now())
         picture = Picture(440, 146, words("title"), description)
         column = 432 / max(18, len(text))
         for i, letter in enumerate(text):
@@ -195,28 +204,31 @@ class Gates(Explorable):
         picture.add("text", words("unit", unit=self.unit), x=4, y=y, font_size=12, font_weight=700)
         numbers = self._read()["cell"][:, self.unit].tolist()
         high, low = max([0.0, *numbers]), min([0.0, *numbers])
-        scale = 28 / max(high - low, 0.1)
-        floor, zero = y + 52, y + 60 + scale * high
-        number = gate = ""
+        top = y + 60 if left else y + 28  # without a letter, its band leaves its room to the numbers
+        scale = (122 - top) / max(high - low, 0.1)
+        floor, zero = y + 52, top + scale * high
+        above = below = gate = ""
         band = f"M{4 + column * at:.1f} {floor}"
-        for i in range(len(text)):
+        for i, number in enumerate(numbers):
             x, wide = f"{4 + column * (i + 0.04):.1f}", f"{0.92 * column:.1f}"
-            number += f"M{x} {zero:.1f}v{-scale * numbers[i]:.1f}h{wide}V{zero:.1f}z"
+            bar = f"M{x} {zero:.1f}v{-scale * number:.1f}h{wide}V{zero:.1f}z"
+            above, below = (above, below + bar) if number < 0 else (above + bar, below)
             gate += f"M{x} {y + 20}v{-14 * gates[i]:.1f}h{wide}v{14 * gates[i]:.1f}z"
-            if i >= at:  # the band falls in the middle of a letter, where its gate is
+            if left and i >= at:  # the band falls in the middle of a letter, where its gate is
                 band += f"{'V' if i == at else f'H{4 + column * (i + 0.5):.1f}V'}{floor - 26 * left[i - at]:.1f}"
         picture.add("path", d=gate, fill=color("blue"))
-        if text:
+        if left:
             band += f"H{4 + column * len(text):.1f}V{floor}z"
             picture.add("path", d=band, fill=color("vermillion"), fill_opacity=0.75)
-        picture.add("path", d=number, fill="currentColor", fill_opacity=0.3)
+        picture.add("path", d=above, fill=_PURPLE, fill_opacity=0.5)
+        picture.add("path", d=below, fill=_PURPLE)
         picture.add("path", d=f"M4 {zero:.1f}h{column * len(text):.1f}", stroke="currentColor", stroke_width=0.7)
-        keys = (
+        keys = [
             ("gate_key", color("blue"), 1, 4),
             ("left_key", color("vermillion"), 0.75, 214),
-            ("number_key", "currentColor", 0.3, 278),
-        )
-        for key, paint, opacity, at_x in keys:
+            ("number_key" if left else "whole_key", _PURPLE, 1, 278),
+        ]
+        for key, paint, opacity, at_x in keys if left else keys[::2]:
             picture.add("rect", x=at_x, y=131, width=9, height=9, fill=paint, fill_opacity=opacity)
             picture.add("text", words(key), x=at_x + 13, y=140, font_size=11)
         return str(picture)

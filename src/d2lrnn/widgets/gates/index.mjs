@@ -1,8 +1,8 @@
 // Gates: what a letter adds to the memory of an LSTM, and how long the forget gates let it last.
 import { dragOn, emphasised, fold, footRow, guidedSteps, keepInView, motion, nowLine, whenSeen } from "../shape.mjs";
 import { element, explorable, prefersReducedMotion, rangeControl, visibleCharacter } from "../ui.mjs";
-import { createNetwork, derive, KEEPER, nameOf, readable } from "./maths.mjs";
-import { brief, createMap, createPair, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
+import { createNetwork, derive, FOLLOWED, nameOf, readable } from "./maths.mjs";
+import { brief, createMap, createStrips, fateOf, plain, shareText, signed } from "./panels.mjs";
 import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
@@ -44,10 +44,12 @@ export function spokenName(letters, at, t) {
 
 const capital = (text) => text.replace(/^./u, (first) => first.toUpperCase());
 
-/** What becomes of what the chosen letter adds: { key, values, letter }. */
-export function sentence({ letters, at, added, left }, t) {
-  const letter = letters.length > 0 ? spokenName(letters, at, t) : "";
+/** What becomes of what the chosen letter adds, or, without one, how the number fits its rule: { key, values, letter }. */
+export function sentence({ letters, at, added, left, unit, above, fits }, t) {
+  const letter = letters.length > 0 ? spokenName(letters, Math.max(0, at), t) : "";
   if (letters.length < 2) return { key: "now_short", values: {}, letter };
+  const all = letters.length;
+  if (at < 0) return unit === FOLLOWED ? { key: "now_rule", values: { above: t("above"), below: t("below"), fits, all }, letter } : { key: "now_unit", values: { unit, above, all }, letter };
   const place = fateOf(letters, at);
   const key = place === at ? "now_last" : letters[place] === " " ? "now_space" : "now_end";
   return { key, values: { added: plain(added[at]), letter: capital(letter), share: shareText(left[place - at], t) }, letter };
@@ -55,7 +57,8 @@ export function sentence({ letters, at, added, left }, t) {
 
 /** The longest that the sentence gets, whatever letter and gate: { key, values }. */
 export function longestSentence(letters, t) {
-  const all = letters.map((_, at) => sentence({ letters, at, added: letters.map(() => -0.99), left: letters.map(() => 0.999) }, t));
+  const count = letters.length;
+  const all = [-1, ...letters.keys()].map((at) => sentence({ letters, at, unit: FOLLOWED, fits: count, added: letters.map(() => -0.99), left: letters.map(() => 0.999) }, t));
   return all.reduce((longest, one) => (t(one.key, one.values).length > t(longest.key, longest.values).length ? one : longest));
 }
 
@@ -76,7 +79,6 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     change({ gates: [], bias: 0 });
   } });
   const units = createMap(t);
-  const pair = createPair({ t, signal, units: [SPEC.controls.unit.default, KEEPER], onUnit: (unit) => setUnit(unit) });
   let model = null;
   let evidence = -1; // the answered step of which the picture shows the evidence, until a letter is chosen or something changed
 
@@ -104,7 +106,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
-    change({ text: readable(text.value, TEXT.max), place: 1, gates: [] });
+    change({ text: readable(text.value, TEXT.max), place: 0, gates: [] });
   }, { signal });
   onReset(() => {
     lost.hidden = true;
@@ -117,7 +119,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   // ---- the picture is the control: along it for a letter, down the map for a unit ----
   const setPlace = (place) => {
-    const inside = Math.min(Math.max(1, place), Math.max(1, model.letters.length));
+    const inside = Math.min(Math.max(0, place), Math.max(1, model.letters.length));
     const isShown = evidence >= 0;
     evidence = -1;
     if (inside !== model.at + 1) commit({ place: inside });
@@ -164,7 +166,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     },
     end: () => {
       if (from !== null) {
-        setPlace(nearest(picture.tiles(), from) + 1);
+        const tapped = nearest(picture.tiles(), from);
+        setPlace(tapped === model.at ? 0 : tapped + 1); // a tap on the letter that is followed lets it go
         hand = null;
       }
       picture.node.classList.add("is-by-hand"); // without an outline: the hand has seen what it moved
@@ -202,7 +205,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     draw(model); // it may be as it was: then nothing else draws it
     const told = SPEC.steps[i].shade?.[0] ?? fateOf(letters, place - 1);
     return {
-      was: plain(ownCell[told], 1), is: plain(cell[told], 1), come: plain(cell[told - 1], 1), added: plain(added[told], 1), keeps: brief(ownForget[told]), forgets: brief(ownForget[told + 1]), share: shareText(left[2], t), now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
+      was: plain(ownCell[told], 1), is: plain(cell[told], 1), come: plain(cell[told - 1], 1), added: plain(added[told], 1), keeps: brief(ownForget[told]), forgets: brief(ownForget[told + 1]), share: left.length > 2 ? shareText(left[2], t) : "", now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
     };
   };
   // No outcome speaks of the letter that is chosen.
@@ -211,7 +214,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
 
   el.append(element(
     "div", { class: "d2lrnn-shape gates", role: "group", "aria-label": t("title") },
-    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), pair.node, pair.rule, picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
+    element("p", { class: "d2lrnn-lead" }, t("lead")), element("div", { class: "gates-now" }, now.node, longest), picture.node, guided.node, moreUnits, more, footRow({ t, reset, link, say, signal }),
   ));
 
   // ---- once seen, what is left runs from left to right as the text is read ----
@@ -235,13 +238,13 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const isEvident = step !== undefined && Object.entries(step.state).every(([name, value]) => String(state()[name]) === String(value));
     const { key, values } = isEvident ? { key: `now_step_${evidence + 1}`, values: {} } : told;
     now.set(...emphasised(t.raw(key), values));
-    const { letters, at, unit, input, candidate, added, characters } = model;
+    now.node.classList.toggle("is-rule", key === "now_rule");
+    const { letters, from: at, unit, input, candidate, added, characters } = model;
     const isShort = letters.length < 2;
     const { key: longestKey, values: longestValues } = isShort ? told : longestSentence(letters, t);
     longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
     picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), shade: isEvident ? step.shade : null });
     units.draw(model, letter);
-    pair.draw(model);
     moreUnits.hidden = isShort;
     if (isShort || model.bias !== 0) more.open = true; // the field for another text stands there, and the push
     const { bits, ownBits } = model;

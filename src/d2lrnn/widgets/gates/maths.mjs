@@ -6,8 +6,9 @@ import { encode, loadModel, normalise, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 export const KEEPER = 16; // the unit that keeps at spaces
+export const FOLLOWED = SPEC.controls.unit.default; // the unit that has a rule
 /** The units of the lesson: each has a row among the dozen, whichever is chosen. */
-const FOLLOWED = [SPEC.controls.unit.default, KEEPER, 18];
+const LESSON = [FOLLOWED, KEEPER, 18];
 const LONGEST_LINE = 12; // letters that a phone shows in one line
 
 /** Letters without accents and spaces, at most `longest` of them. */
@@ -125,6 +126,9 @@ export function rowsOf(order, units, count = 12) {
   return rows.sort((a, b) => a - b).map((row) => order[row]);
 }
 
+/** Has the word that is read had a vowel, this letter included? */
+export const hasVowel = (letters, at) => letters[at] !== " " && /[aeiou]/.test(letters.slice(letters.lastIndexOf(" ", at) + 1, at + 1).join(""));
+
 /** All that the figure shows, from the values of its traits. */
 export function derive({ text, unit, place, bias, gates }, network) {
   const trained = network.read(text, 0);
@@ -132,22 +136,25 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const held = letters.map((_, i) => (gates[i] ?? -1) >= 0);
   const isHeld = held.includes(true);
   const reading = network.read(text, bias, isHeld ? { unit, gates } : null);
-  const at = place > letters.length ? 0 : place - 1; // the first letter where there are not so many
+  const at = place > letters.length ? 0 : place - 1; // the first letter where there are not so many; -1 for none
+  const from = Math.max(0, at); // of which the map tells
   const of = (kind, j = unit, from = reading) => letters.map((_, t) => from.gate(kind, t, j));
-  const leftFrom = (factors) => (letters.length ? leftOf(factors, at) : []);
+  const leftFrom = (factors) => (letters.length ? leftOf(factors, from) : []);
   const [forget, ownForget] = [of("forget"), of("forget", unit, trained)];
-  const order = orderOfUnits(network.read(text, bias), at); // that of the rows stays when a unit's gates are held
+  const order = orderOfUnits(network.read(text, bias), from); // that of the rows stays when a unit's gates are held
   const underNext = (guesses) => [null, ...guesses.slice(0, -1)].slice(0, letters.length); // each under the letter that comes
   const [input, candidate] = [of("input"), of("candidate")];
   const added = candidate.map((value, t) => value * input[t]);
-  const left = leftFrom(forget);
+  const left = at < 0 ? [] : leftFrom(forget);
   const numbers = (from) => letters.map((_, t) => from.cell(t, unit));
   const [cell, ownCell] = [numbers(reading), numbers(trained)];
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
-    text, letters, unit, bias, at, forget, ownForget, order, held, isHeld,
+    text, letters, unit, bias, at, from, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
     left, ownCell,
+    above: cell.filter((value) => value >= 0).length,
+    fits: cell.filter((value, t) => (value < 0) === hasVowel(letters, t)).length,
     scale: scaleOf([...cell, ...ownCell]),
     guesses: underNext(reading.guesses),
     ownGuesses: underNext(trained.guesses),
@@ -156,7 +163,7 @@ export function derive({ text, unit, place, bias, gates }, network) {
     input, candidate, cell, added,
     output: of("output"),
     state: letters.map((_, t) => reading.state(t, unit)),
-    rows: rowsOf(order, [...FOLLOWED, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
+    rows: rowsOf(order, [...LESSON, unit]).map((j) => ({ unit: j, left: leftFrom(of("forget", j)) })),
     characters: network.characters,
     bits: reading.bits,
     ownBits: trained.bits,

@@ -1,10 +1,11 @@
 // The picture of Gates: a text and, for one unit, what is left of what a letter adds, the gates, the unit's number, and the guesses; a dozen units.
 import { buttonControl, element, svg, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
-import { breakOf } from "./maths.mjs";
+import { breakOf, FOLLOWED, KEEPER } from "./maths.mjs";
 
 // Letters of a line that have room for a number each: wide, and on a phone.
 const [ROOM_WIDE, ROOM_NARROW] = [20, 9];
+const FOUND = [FOLLOWED, KEEPER]; // units in which a rule was looked for
 
 const fixed = (value) => value.toFixed(3);
 /** A share: "5%", "<1%", ">99%", "0%". */
@@ -54,11 +55,11 @@ export function createStrips({ t, signal, onBack }) {
   const count = element("span", {});
   const legend = element("span", { class: "gates-legend" });
   const keysOf = (name, range) => element("input", { type: "range", class: "gates-keys", "aria-label": t(name), ...range });
-  const letterKeys = keysOf("read_letter", { min: 1, max: 1 });
+  const letterKeys = keysOf("read_letter", { min: 0, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
   const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, letterKeys, gateKeys);
-  let [tiles, bands, cells, faders, grips, shares, numbers, guessed, lefts] = [[], [], [], [], [], [], [], [], []];
+  let [tiles, bands, cells, faders, grips, shares, numbers, guessed, lefts, names] = [[], [], [], [], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
   let pointed = 0;
@@ -83,27 +84,33 @@ export function createStrips({ t, signal, onBack }) {
     lines.classList.toggle("is-tight", most > ROOM_NARROW);
     const row = (kind, all, [from, to], ...labels) => element(
       "div", { class: `gates-row ${kind}` },
-      element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, t(label)))), ...all.slice(from, to),
+      element("span", { class: "gates-labels", "aria-hidden": "true" }, ...labels.map((label) => element("span", {}, label))), ...all.slice(from, to),
     );
     lines.replaceChildren(...parts.map((part) => element(
       "div", { class: "gates-part", style: `--n: ${part[1] - part[0]}` },
-      row("gates-guesses", guessed, part, "row_guess"),
-      row("gates-text-row", tiles, part, "row_text"),
-      row("gates-faders", faders, part, "keep", "row_gate", "forget", "left_key", "row_number"),
+      row("gates-guesses", guessed, part, t("row_guess")),
+      row("gates-text-row", tiles, part, t("row_text")),
+      row("gates-faders", faders, part, t("keep"), t("row_gate"), t("forget"), "", ""),
     )));
-    lefts = lines.querySelectorAll(".gates-faders > .gates-labels > :nth-child(4)");
+    [lefts, names] = [4, 5].map((child) => lines.querySelectorAll(`.gates-faders > .gates-labels > :nth-child(${child})`));
   }
 
   function draw(model, said) {
     const { name, now, nameAt, shade } = said;
     const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
     const guesses = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
-    node.setAttribute("aria-label", `${t("picture", { unit, text: model.text, now })} ${guesses}`);
+    node.setAttribute("aria-label", `${t(at < 0 ? "picture_whole" : "picture", { unit, text: model.text, now })} ${guesses}`);
     write(letters);
-    const isEvidence = shade !== null; // of a step: nothing is told of the letter
+    const isEvidence = shade !== null; // of a step
+    const isWhole = at < 0; // no letter is followed
     node.classList.toggle("is-empty", letters.length === 0);
     node.classList.toggle("is-evidence", isEvidence);
-    for (const label of lefts) label.textContent = t("row_left", { letter: visibleCharacter(letters[at]) });
+    node.classList.toggle("is-whole", isWhole);
+    for (const label of lefts) label.textContent = isWhole ? "" : t("row_left", { letter: visibleCharacter(letters[at]) });
+    for (const label of names) {
+      const ends = unit === FOLLOWED ? ["row_above", "row_below"].map((end) => element("i", {}, t(end))) : [];
+      label.replaceChildren(...ends.slice(0, 1), element("b", {}, t("row_number", { unit })), ...ends.slice(1));
+    }
     const isOther = (one, other) => Math.abs(one - other) >= 0.05;
     back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
     legend.textContent = t(model.isOwn ? "hint" : "changed");
@@ -118,19 +125,20 @@ export function createStrips({ t, signal, onBack }) {
     });
     tiles.forEach((tile, i) => {
       tile.classList.toggle("is-chosen", i === at);
-      tile.classList.toggle("is-before", !isEvidence && i < at);
+      tile.classList.toggle("is-before", i < at);
     });
-    pointed = chosen ?? Math.max(0, Math.min(at + 1, letters.length - 1));
     const fate = fateOf(letters, at);
+    const next = isWhole ? fate : at + 1; // the gate that is told
+    pointed = chosen ?? Math.max(0, Math.min(next, letters.length - 1));
     const part = (value) => fixed(value / (scale.up + scale.down || 1));
     lines.style.setProperty("--zero", part(scale.up));
     cells.forEach((node, i) => {
-      const isTold = i === at + 1;
-      const isLeft = i === at || (i > at && left[i - at - 1] >= 0.01); // something came as far as this
+      const isTold = i === next;
+      const isLeft = !isWhole && (i === at || (i > at && left[i - at - 1] >= 0.01)); // something came as far as this
       const share = i === at ? signed(model.added[at]).replace("0.", ".").replace("1.00", "1.0") : isLeft ? shareText(left[i - at], t) : "";
       shares[i].textContent = share;
-      bands[i].style.setProperty("--come", fixed(i < at ? 0 : left[Math.max(0, i - at - 1)]));
-      bands[i].style.setProperty("--left", fixed(i < at ? 0 : left[i - at]));
+      bands[i].style.setProperty("--come", fixed(i < at || isWhole ? 0 : left[Math.max(0, i - at - 1)]));
+      bands[i].style.setProperty("--left", fixed(i < at || isWhole ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
       const isShaded = isEvidence && shade.includes(i);
@@ -140,13 +148,13 @@ export function createStrips({ t, signal, onBack }) {
       node.classList.toggle("is-below", cell[i] < 0);
       const fader = faders[i];
       fader.classList.toggle("is-shaded", isShaded);
-      fader.classList.toggle("is-numbered", isEvidence ? isShaded : i === at || i === fate || letters[i] === " " || isOther(cell[i], ownCell[i]));
+      fader.classList.toggle("is-numbered", isEvidence ? isShaded : i === at || (!isWhole && i === fate) || letters[i] === " " || isOther(cell[i], ownCell[i]));
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
-      fader.classList.toggle("is-same", i > at && shares[i].textContent === shares[i - 1].textContent);
+      fader.classList.toggle("is-same", !isWhole && i > at && shares[i].textContent === shares[i - 1].textContent);
       fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
-      fader.classList.toggle("is-at", !isEvidence && i === at);
-      const isIdle = isEvidence || i <= at || !isLeft;
+      fader.classList.toggle("is-at", i === at);
+      const isIdle = isWhole ? isEvidence || i === 0 : i <= at || !isLeft; // the first gate has nothing to multiply
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(forget[i], ownForget[i]));
@@ -154,12 +162,12 @@ export function createStrips({ t, signal, onBack }) {
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
       const isAgain = isEvidence && model.held[i - 1] && forget[i] === forget[i - 1];
-      const isNumbered = model.held[i] ? !isAgain : (isIdle ? !isEvidence && i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
+      const isNumbered = model.held[i] ? !isAgain : (isWhole ? !isEvidence && (letters[i] === " " || i === pointed) : isIdle ? i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
       grips[i].textContent = isNumbered ? brief(forget[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
-    letterKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(model.cell[at]) }) : t("now_short"));
+    letterKeys.setAttribute("aria-valuetext", letters.length > 0 && isWhole ? t("no_letter") : letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(model.cell[at]) }) : t("now_short"));
     gateKeys.value = letters.length > 0 ? forget[pointed] : 0;
     gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
@@ -174,21 +182,6 @@ export function createStrips({ t, signal, onBack }) {
   return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, travel, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
-/** Two units, one that forgets and one that keeps, and the `rule` of the chosen one: `onUnit` has the one that is pressed. */
-export function createPair({ t, signal, units, onUnit }) {
-  const buttons = units.map((unit) => buttonControl({ label: [element("b", {}, t("unit", { unit }), ":"), " ", element("span", {}, t(`unit_${unit}`))], signal, onPress: () => onUnit(unit) }));
-  const rule = element("p", { class: "gates-rule" });
-  return {
-    node: element("div", { class: "d2lrnn-segments gates-pair", role: "group", "aria-label": t("units") }, ...buttons),
-    rule,
-    draw({ unit }) {
-      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(units[i] === unit)));
-      const key = units.includes(unit) ? `rule_${unit}` : "rule";
-      rule.replaceChildren(...emphasised(t.raw(key), { above: t("above"), below: t("below") }));
-    },
-  };
-}
-
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
 export function createMap(t) {
   const others = svg("path", { class: "gates-tail" });
@@ -199,11 +192,13 @@ export function createMap(t) {
   const heading = element("div", { class: "gates-map-letters", "aria-hidden": "true" });
   node.prepend(heading);
   const mapCaption = caption();
+  const rule = caption();
   const attributes = { class: "gates-field gates-map", tabindex: "0", role: "slider", "aria-orientation": "vertical", "aria-label": t("choose_unit"), "aria-valuemin": 0 };
   for (const [name, value] of Object.entries(attributes)) map.setAttribute(name, value);
-  const mapBox = element("div", { class: "gates-units-box", role: "group", "aria-label": t("map") }, mapCaption, node);
+  const mapBox = element("div", { class: "gates-units-box", role: "group", "aria-label": t("map") }, mapCaption, node, rule);
 
-  function draw({ letters, rows, unit, at, forget, isHeld }, name) {
+  function draw({ letters, rows, unit, from: at, forget, isHeld }, name) {
+    rule.textContent = t(FOUND.includes(unit) ? `rule_${unit}` : "rule", { unit });
     const { length } = letters;
     mapBox.hidden = length === 0;
     node.style.setProperty("--letters", length);

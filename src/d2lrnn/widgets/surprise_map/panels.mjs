@@ -13,8 +13,7 @@ export function sentenceOf(model, t) {
   const name = finding(model);
   const bold = { untrained: "every", words: "begin" }[name] ?? name;
   const when = model.stage === STAGES[0] ? "" : t(`when_${model.stage}`);
-  const { bits } = model.now;
-  return { key: `now_${name}`, when, values: { [bold]: t(bold) }, letter: tell(model, bits.indexOf(Math.max(...bits)) + 1, t).letter };
+  return { key: `now_${name}`, when, values: { [bold]: t(bold) } };
 }
 
 /** Why it is so, where that is known. */
@@ -68,6 +67,7 @@ export function tell({ text, now, vocab, blind }, place, t) {
   };
 }
 
+const LIMIT = oneIn(1 / 1000 / Math.floor(2 ** HIGH / 1000)); // 1 in so many is at least the chance of the highest bar that is drawn
 const FADE = 58; // pixels over which a text that goes on fades
 
 /**
@@ -80,7 +80,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const means = ["first", "later", "space"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
   const averages = element("span", { class: "map-means" }, element("span", { class: "map-means-name" }, t("means")), ...means);
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
-    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27 })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
+    element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27, limit: LIMIT })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
   const detail = element("div", { class: "map-detail" });
   const because = element("p", { class: "map-because" });
   // A long text scrolls: it says so until its end is in sight, and the letter that is looked at comes into sight.
