@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +18,7 @@ from freshness import differences
 
 from d2lrnn import RandomWindows, SequentialWindows, load_text, widgets
 from d2lrnn.widgets import TrainingLab, Windows
+from d2lrnn.widgets.spec import Words
 from d2lrnn.widgets.windows import ROW, _chances, epoch_starts
 
 JS = Path(__file__).parent / "js"
@@ -255,6 +257,29 @@ def test_pictures_say_the_minibatch(source: str, sampling: str) -> None:
     assert re.search("goes on from" if sampling == "sequential" and k > 1 else "starts with an empty memory", described)
     if source == "numbers":
         assert "and the right answers are {}".format(" ".join(map(str, widget.Y[0].tolist()))) in described
+
+
+@pytest.mark.parametrize(
+    "traits",
+    [
+        {},
+        {"memory": "kept", "sampling": "random"},
+        {"source": "numbers", "length": 1200, "batch_size": 6, "num_steps": 20, "sampling": "random", "minibatch": 5},
+    ],
+)
+def test_the_static_picture_cuts_off_no_words(traits: dict[str, Any]) -> None:
+    widget = Windows(**traits)
+    svg = ElementTree.fromstring(widget.static_picture())
+    texts = [text for text in svg.iter("{http://www.w3.org/2000/svg}text") if text.get("x") == "26"]
+    lines = [text for text in texts if text.text not in ("X", "Y")]
+    told = " ".join(text.text for text in lines)
+    for row in range(widget.batch_size):
+        assert f"reader {row + 1}: {widget._state_words(Words('windows'), row)}" in told
+    assert all(len(text.text) <= 62 for text in lines)  # 26 and 62 of 6.3 px are less than 440
+    assert len(lines) > widget.batch_size, "some are longer than a line"
+    levels = [float(text.get("y")) for text in texts]
+    assert levels == sorted(levels) and min(b - a for a, b in pairwise(levels)) >= 16
+    assert levels[-1] < float(svg.get("viewBox").split()[3])
 
 
 def test_the_docstring_names_the_length_that_is_shown() -> None:

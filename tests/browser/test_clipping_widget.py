@@ -400,6 +400,31 @@ CENTRES = "(all) => all.map((one) => one.getBoundingClientRect()).map(({ left, r
 BARS = """(all) => all.map((bar) => { const { x, width, height } = bar.getBBox(); return [x + width / 2, height]; })"""
 
 
+EDGES = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+MEETING = """(all) => all.map((one) => one.getBoundingClientRect()).flatMap((a, i, boxes) => boxes.slice(0, i).map(
+  (b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom))"""
+
+
+def test_the_name_of_the_bars_keeps_clear_of_their_counts(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Clipping())
+    name, words = widget.locator(".clip-strip-name"), widget.locator("[class*=clip-count-], .clip-strip-name")
+    for width in (1000, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        for start, letters, clip, narrow in (
+            (1.13, 10, 60, "steps needed"),
+            (1.05, 20, 20.5, "steps"),
+            (1.05, 20, 60, "steps needed"),
+            (0.2, 10, 5, "steps needed"),
+            (1.13, 10, 5, "steps needed"),
+        ):
+            put(page, start=start, letters=letters, clip=clip, clips="true")
+            expect(widget.locator(".clip-limit-text")).to_contain_text(f"limit {clip}")
+            expect(name).to_have_text(narrow if width < 400 else "steps needed")
+            assert not any(words.evaluate_all(MEETING)), (width, start, letters, clip)
+            assert name.evaluate(EDGES)[1] <= widget.locator(".clip-valley").evaluate(EDGES)[1]
+
+
 def test_the_steps_that_each_limit_needs_are_seen_once_one_has_been_tried(
     opened: tuple[Page, Record], tmp_path: Path
 ) -> None:
@@ -438,7 +463,18 @@ def test_the_steps_that_each_limit_needs_are_seen_once_one_has_been_tried(
     expect(row).to_have_count(0)
     widget.get_by_role("slider", name="limit θ", exact=True).press("ArrowLeft")
     expect(row).to_have_count(1)
-    span = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+    # 20 letters: grey where no steps are enough, in words, and green where a limit helps
+    never = widget.locator(".clip-bar-never")
+    many = [re.findall(r"M([\d.]+)", bars.get_attribute("d")) for bars in (row, never)]
+    helps = [limit / 2 for limit in range(1, 141) if Clipping(letters=20, clip=limit / 2).steps_down[1] is not None]
+    assert helps == [0.5, 1, 5] and [len(bars) for bars in many] == [3, 137]
+    expect(widget.locator(".clip-never-text")).to_have_text("over 10\u202f000 steps")
+    words, wall = (part.evaluate(EDGES) for part in (widget.locator(".clip-never-text"), never))
+    assert wall[0] + 8 <= words[0] and words[1] <= wall[1] - 8
+    put(page, letters=10, clip=20, clips="true")
+    widget.get_by_role("slider", name="limit θ", exact=True).press("ArrowLeft")
+    expect(row).to_have_count(1)
+    expect(widget.locator(".clip-bar-never, .clip-never-text")).to_have_count(0)
     for width in (760, 320):
         page.set_viewport_size({"width": width, "height": 844})
         put(page, start=1.05, letters=20, clip=67, clips="true")  # it lands far on the left
@@ -446,9 +482,9 @@ def test_the_steps_that_each_limit_needs_are_seen_once_one_has_been_tried(
         put(page, start=0, clips="true")
         expect(widget.locator(".clip-bar-full")).to_have_count(1)
         put(page, clip=67, clips="true")
-        name = widget.locator(".clip-floor ~ .clip-axis-text")
-        expect(name).to_have_text("steps needed if step 1 lands here (log scale)")
-        floor, frame = (widget.locator(part).evaluate(span) for part in (".clip-floor", ".clip-valley"))
+        name = widget.locator(".clip-strip-name")
+        expect(name).to_have_text("steps needed")
+        floor, frame = (widget.locator(part).evaluate(EDGES) for part in (".clip-floor", ".clip-valley"))
         assert floor == pytest.approx(frame, abs=1)  # room for any landing
         highest = min(one.bounding_box()["y"] for one in widget.locator(".clip-valley .clip-bar").all())
         assert name.evaluate("(name) => name.getBoundingClientRect().bottom") < highest
@@ -661,6 +697,14 @@ def test_the_ball_plays_on_the_loss_of_as_many_letters_as_are_chosen(
     expect(now(widget)).to_have_text(Clipping(letters=20, start=1.05).static_sentence())  # the reader's own limit
 
 
+AT_GOAL_AND_BALL = """(all) => all.map((picture) => {
+  const boxOf = (kind) => picture.querySelector(`.clip-at-${kind}`).getBoundingClientRect();
+  const [goal, ball] = [boxOf('goal'), boxOf('start')];
+  return [goal.right, ball.left];
+})"""
+TOPS = "(all) => all.map((one) => one.getBoundingClientRect().top)"
+
+
 def test_numbers_of_the_axis_stand_apart_and_the_choice_of_letters_beneath_it(browser: Browser, tmp_path: Path) -> None:
     for width in (390, 1280):
         size = {"width": width, "height": 844}
@@ -670,10 +714,11 @@ def test_numbers_of_the_axis_stand_apart_and_the_choice_of_letters_beneath_it(br
             for start, letters in ((1.13, 10), (1.05, 20)):
                 put(page, start=start, letters=letters)
                 expect(widget.locator(".clip-at-start")).to_have_text(str(start))
-                goal, ball = (widget.locator(f".clip-at-{kind}").bounding_box() for kind in ("goal", "start"))
-                assert goal["x"] + goal["width"] + 9 <= ball["x"], (width, start)
-            floor, choice = (widget.locator(part).bounding_box() for part in (".clip-floor", ".clip-letters"))
-            assert floor["y"] < choice["y"], width
+                # both of one drawing: the first steps are still drawn, and each time the axis is new
+                [(goal_end, ball)] = widget.locator(".clip-valley").evaluate_all(AT_GOAL_AND_BALL)
+                assert goal_end + 13 <= ball, (width, start)
+            floor, choice = widget.locator(".clip-floor, .clip-letters").evaluate_all(TOPS)
+            assert floor < choice, width
 
 
 def test_a_ball_that_never_rests_is_drawn_to_and_fro(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def averages(python: Windows) -> str:
 
 def check_firsts(widget: Locator, python: Windows, *, hidden: bool = False) -> None:
     """The two bars of the average: as long as they say, on tracks of one length; of what is hidden none."""
-    title = "Framed letters, on average" if python.carries_state else "All possible jumps"
+    title = "Framed letters: average" if python.carries_state else "All possible jumps"
     expect(widget.locator(".win-firsts-title")).to_have_text(title)
     framed = per_cent(python.average_guesses[0][python.memory == "empty"])  # of those in sight
     expect(widget.locator(".win-these")).to_have_text(
@@ -407,11 +407,60 @@ def test_the_lines_are_the_network_s(opened: tuple[Page, Record], tmp_path: Path
         assert "?" not in widget.locator(".win-chance").all_text_contents()
 
 
+def test_the_frame_stands_as_a_sign_where_framed_letters_are_told(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Windows())
+    sign = "(e) => getComputedStyle(e, '::before').borderTopWidth"
+    for width in (1280, 760, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        for order, at in (("Jump", ".win-these"), ("Read on", ".win-firsts-title")):
+            widget.get_by_role("button", name=order, exact=True).click()
+            expect(widget.locator(".win-firsts")).to_have_class(re.compile("jumps" if order == "Jump" else "firsts$"))
+            signs = [
+                part for part in (".win-these", ".win-firsts-title") if widget.locator(part).evaluate(sign) == "2px"
+            ]
+            assert signs == [at], (width, order)
+            lines = widget.locator(".win-firsts-title").evaluate(
+                "(e) => e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight)"
+            )
+            assert lines < 1.5, (width, "its title is one line")
+            told = widget.locator(".win-guess-title b")
+            left, title = (
+                part.evaluate("(e) => e.getBoundingClientRect().left") for part in (told, told.locator(".."))
+            )
+            assert left > title + 15, (width, "the letter stands on no line of its own")
+
+
+def test_the_lead_tells_what_the_text_is_and_of_whom_the_guesses_are(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    for source, lead in (
+        (
+            "story",
+            "A network guesses each next letter of a story (title, chapter I, …), with a memory of those before.",
+        ),
+        ("own", "This text is cut into lines. A network guesses each next letter."),
+    ):
+        widget = show(page, tmp_path, Windows(source=source, num_steps=6))
+        expect(widget.locator(".d2lrnn-lead")).to_contain_text(lead)
+        expect(widget.locator(".d2lrnn-lead")).to_contain_text("Keep it between lines?")
+        expect(widget.locator(".win-measured p").first).to_have_text(
+            "The guesses are those of the book’s network, which has learned the story The Tide Clock."  # noqa: RUF001
+        )
+
+
 def test_a_letter_of_the_lines_is_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     widget = show(page, tmp_path, Windows(memory="kept"))
     letters, title = widget.get_by_role("slider", name="Letter in the lines"), widget.locator(".win-guess-title")
     expect(title).to_have_text("Line 2: chance of c")
+    expect(title.locator("b")).to_have_text("c")
+    # framed there, and wherever it is told, as it is in the lines
+    framed = """(all, kind) => all.map((e) => getComputedStyle(e))
+      .map((look) => `${look[kind + 'Style']} ${look[kind + 'Width']}`)"""
+    for part, kind, count in ((title.locator("b"), "outline", 1), (widget.locator(".win-right"), "borderTop", 2)):
+        assert part.evaluate_all(framed, kind) == ["solid 2px"] * count
     expect(widget.locator(".win-legend")).to_have_text("chance < 1/3")  # the picture tells what its colour means
     for memory in ("emptied", "kept"):  # so that both are told
         widget.get_by_role("button", name=memory, exact=True).click()

@@ -206,6 +206,7 @@ const HIGH = { narrow: 260, wide: 332 }; // of the picture of the loss
 const TANGENT = 26; // pixels to either side of its place
 const WIDE = 480; // from this width on
 const STRIPS = { narrow: 62, wide: 78 }; // of the strip under it
+const [NAME, OVER] = [16, 24]; // pixels from its top to its name's foot; and over its highest bar, for names and counts
 const BELOW = 40; // of the choice of letters
 const BASE = 50; // pixels beneath the valley, for words
 const AXIS = 17; // of them, for the axis
@@ -220,7 +221,7 @@ const COUNT = 3.5; // of the size of those words: half as wide as they are
 const TOTAL = 32; // and as the longest count in the strip
 const MARK = 120; // pixels of a marked slope
 const PLATEAU = 134; // pixels: up to here stands its name
-const GAP = 10; // pixels from the goal's words to the ball's weight
+const GAP = 14; // pixels from the goal's words to the ball's weight
 const CENTS = 100; // of the ball's weight
 
 /** Why one clips: ten steps down a loss, as they are and clipped. The ball is dragged, and so is the limit: a gate that cuts the arrow of its first step. */
@@ -451,7 +452,7 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
       const text = svg("text", { class: `clip-text clip-axis-text clip-at-${kind}`, "text-anchor": "middle", y: high - 3 }, words);
       axis.append(text);
       const half = text.getComputedTextLength() / 2;
-      const clear = aside === 0 ? left - (ends ? half - 6 : 0) : taken[0].at + aside * (taken[0].half + half + GAP);
+      const clear = aside === 0 ? left - (ends ? half - 2 : 0) : taken[0].at + aside * (taken[0].half + half + GAP);
       const at = within(aside > 0 ? Math.max(left, clear) : Math.min(left, clear), width - half, half);
       const isFree = !taken.some((other) => Math.abs(other.at - at) < other.half + half + 4);
       if (!isFree) text.remove();
@@ -475,27 +476,48 @@ export function lossPanel({ t, range, rangeStart, lettersChoice, onChange, signa
     [0.75, 0.65, 0.25].some((weight) => put("name", t("weight_axis"), x(weight), { tick: null }));
   }
 
-  /** How many steps it takes to the goal, under the place where the first one lands: for no limit, for this one, and faintly for all. */
+  /** How many steps it takes to the goal, under the place where the first one lands: for no limit, for this one, and faintly for all; grey where none of them is enough. */
   function drawStrip() {
     const { clip, clips, free: path, freeDown, keptDown } = shown;
     const floor = high + stripHigh;
-    const tall = (down) => 3 + ((stripHigh - 43) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
+    const tall = (down) => 3 + ((stripHigh - OVER) * Math.log10(Math.max(1, down ?? PATIENCE))) / Math.log10(PATIENCE);
     const wide = Math.max(2, x(RATE / HALVES) - x(0) + 0.5); // no seams between them
-    const bars = (kind, all) => svg("path", {
+    const bars = (kind, all) => (all.length === 0 ? [] : [svg("path", {
       class: `clip-bar clip-bar-${kind}`, d: all.map(([to, down]) => `M${number(x(to) - wide / 2)} ${floor}v${number(-tall(down))}h${number(wide)}V${floor}z`).join(""),
-    });
+    })]);
+    const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 2 * TOTAL;
+    const isOne = clips && freeDown === keptDown && !isApart;
     const count = (kind, to, down, side) => svg("text", { // close to another, each on its own side
       class: `clip-text clip-count-${kind}`, "text-anchor": isApart || isOne ? "middle" : side < 0 ? "end" : "start", x: number(isApart || isOne ? Math.max(TOTAL, x(to)) : x(to) + 3 * side), y: number(floor - tall(down) - 4),
     }, down === null ? `> ${formatNumber(PATIENCE, 0)}` : formatNumber(down, 0));
-    const isApart = !clips || Math.abs(x(landing(clip)) - x(path[1])) > 2 * TOTAL;
-    const isOne = clips && freeDown === keptDown && !isApart;
+    const all = row.of === ballNow() && !isMoving && !isHidden ? row.bars : [];
+    const [enough, never] = [all.filter(([, down]) => down !== null), all.filter(([, down]) => down === null)];
     strip.replaceChildren(
       svg("path", { class: "clip-floor", d: `M0 ${floor}H${width}` }),
-      ...row.of === ballNow() && !isMoving && !isHidden ? [bars("all", row.bars)] : [],
-      ...isAsked || (isMoving && !clips) ? [] : [bars("full", [[path[1], freeDown]]), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
-      ...clips && !isMoving ? [bars("clipped", [[landing(clip), keptDown]]), count("clipped", landing(clip), keptDown, -downhill())] : [],
-      svg("text", { class: "clip-text clip-axis-text", x: width < WIDE ? 6 : 12, y: high + 16 }, t("steps_strip")),
+      ...bars("never", never), ...bars("all", enough),
+      ...isAsked || (isMoving && !clips) ? [] : [...bars("full", [[path[1], freeDown]]), ...isOne ? [] : [count("full", path[1], freeDown, downhill())]],
+      ...clips && !isMoving ? [...bars("clipped", [[landing(clip), keptDown]]), count("clipped", landing(clip), keptDown, -downhill())] : [],
     );
+    const [name, told] = ["clip-strip-name", "clip-never-text"].map((kind) => svg("text", { class: `clip-text clip-axis-text ${kind}`, y: high + NAME }));
+    strip.append(name, told);
+    // the name: clear of the counts, which may stand as high
+    const counts = [...strip.querySelectorAll(".clip-count-full, .clip-count-clipped")].map((text) => text.getBBox()).filter((box) => box.y < high + NAME + 4);
+    const place = (words) => {
+      name.textContent = words;
+      const [long, edge] = [name.getComputedTextLength(), width < WIDE ? 6 : 12];
+      return [edge, width - edge - long, (width - long) / 2].find((from) => counts.every((box) => box.x > from + long + 8 || box.x + box.width + 8 < from));
+    };
+    name.setAttribute("x", number(place(t("steps_strip")) ?? place(t("steps_strip_short")) ?? 0));
+    // and what the grey bars mean, in the widest stretch of them that no other bar divides
+    const runs = all.reduce((found, [to, down]) => {
+      const goesOn = down === null && !(clips && to === landing(clip));
+      return goesOn ? [...found.slice(0, -1), [...found.at(-1), x(to)]] : [...found, []];
+    }, [[]]).filter((run) => run.length > 0).map((run) => [run[0], run.at(-1)]);
+    const [from, to] = runs.sort((a, b) => Math.abs(b[1] - b[0]) - Math.abs(a[1] - a[0]))[0] ?? [0, 0];
+    told.textContent = t("steps_more", { count: formatNumber(PATIENCE, 0) });
+    told.setAttribute("x", number((from + to) / 2));
+    told.setAttribute("y", number(floor - tall(null) / 2 + 4));
+    if (Math.abs(to - from) < told.getComputedTextLength() + 16) told.remove();
   }
 
   function paint() {

@@ -74,8 +74,19 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
       if (glued === model.glued) meet(slide());
       else change({ glued, ...IN_ORDER });
     },
-    onSwap: (side) => change({ [SIDES[side]]: !model[SIDES[side]] }),
+    onSwap: (side) => swap(SIDES[side]),
   });
+  /** While a question waits for its guess, the swap that it asks about waits too; where that is what one of its answers says, it is this answer. */
+  const swap = (name) => {
+    const asked = steps.isAsking() ? SPEC.steps[steps.opened()] : null;
+    const isIt = asked && asked.before[name] !== asked.state[name] && state()[name] === asked.before[name];
+    if (!isIt) change({ [name]: !state()[name] });
+    else if (asked === SPEC.steps.at(-1)) steps.node.querySelectorAll(".d2lrnn-answers button")[asked.right].click();
+    else {
+      steps.urge();
+      slide(); // a block that was carried goes back
+    }
+  };
 
   // ---- the sum runs ----
   let runner = null;
@@ -175,7 +186,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     label: t("glue"), class: "d2lrnn-button glue-button", signal, onPress: () => change({ glued: !state().glued, ...IN_ORDER }),
   });
   const swaps = Object.entries(SIDES).map(([side, name]) => buttonControl({
-    label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => change({ [name]: !state()[name] }),
+    label: t(side === "rows" ? "swap_rows" : "swap"), class: `d2lrnn-button glue-swap glue-swap-${side}`, signal, onPress: () => swap(name),
   }));
   const hint = element("span", { class: "glue-soft glue-hint" });
   const numbers = buttonControl({ label: t("numbers"), signal, onPress: () => change({ seed: (state().seed + 1) % (SPEC.controls.seed.max + 1) }) });

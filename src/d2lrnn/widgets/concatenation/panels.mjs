@@ -7,7 +7,7 @@ export const written = (value, decimals = 2) => value.toFixed(decimals).replace(
 
 const SMALL = 13; // px: smaller numbers get a narrow font
 const LEAST = 11.5; // still smaller ones nobody reads: the picture scrolls instead
-const LARGE = 22;
+const LARGE = 24;
 /** Of factors and of results: they look alike. */
 const sizesOfFont = (unit, [one, two]) => {
   const room = (unit < 48 ? 0.97 : 0.9) * (unit - 4); // small cells have no air to give

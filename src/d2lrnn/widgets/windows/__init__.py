@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from textwrap import wrap
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from d2lrnn.windows import RandomWindows, SequentialWindows
 __all__ = ["ROW", "Windows", "epoch_starts"]
 
 _SPEC = Spec("windows")
+_LINE = 62  # characters of the static picture
 _COLORS = ("blue", "green")  # and by their numbers
 _SAMPLING_WORDS = {"sequential": "in_sequential", "random": "in_random", "adjoining": "in_adjoining"}
 
@@ -355,16 +357,19 @@ class Windows(Explorable):
         )
         sampling = words(_SAMPLING_WORDS[self.sampling])
         described = words("picture", k=k + 1, count=len(starts), sampling=sampling, rows=described)
-        picture = Picture(440, 84 + 74 * len(rows), words("title"), described)
+        named = [wrap(f"{words('row', reader=row + 1)}: {state}", _LINE) for row, (_, _, state) in enumerate(rows)]
+        extra = [16 * (len(lines) - 1) for lines in named]
+        picture = Picture(440, 84 + 74 * len(rows) + sum(extra), words("title"), described)
         title = words("place", k=k + 1, count=len(starts)).capitalize()
         picture.add("text", title, x=12, y=20)
         self._draw_line(picture, starts, k)
         cell = min(34.0, 388 / num_steps)
-        for row, (X, Y, state) in enumerate(rows):
-            y = 84 + 74 * row
+        for row, (X, Y, _) in enumerate(rows):
+            y = 84 + 74 * row + sum(extra[: row + 1])
             paint = color(_COLORS[row % len(_COLORS)])
-            picture.add("rect", x=12, y=y - 11, width=6, height=52, fill=paint)
-            picture.add("text", f"{words('row', reader=row + 1)}: {state}", x=26, y=y, font_size=12)
+            picture.add("rect", x=12, y=y - extra[row] - 11, width=6, height=52 + extra[row], fill=paint)
+            for i, words_of_line in enumerate(named[row]):
+                picture.add("text", words_of_line, x=26, y=y - extra[row] + 16 * i, font_size=12)
             for name, line, texts in (("X", 20, X), ("Y", 38, Y)):
                 picture.add("text", name, x=26, y=y + line, font_size=12, font_weight=650)
                 for i, text in enumerate(texts):

@@ -237,7 +237,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     leadQuestion.hidden = model.guess === null || model.meets;
     measured.replaceChildren(...["measured", ...(model.source === "story" ? ["measured_story"] : []), ...(model.lines !== null ? ["measured_lines", "measured_jumps"] : ["measured_little"]), ...(model.meets ? ["measured_cuts"] : [])].map((line) => element("p", {}, t(line))));
     leadQuestion.textContent = t(model.lines !== null ? "lead_line" : "lead_question");
-    lead.textContent = model.meets ? t("lead_cut", wordsOfLetter()) : t(model.lines !== null ? "lead" : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
+    lead.textContent = model.meets ? t("lead_cut", wordsOfLetter()) : t(model.lines !== null ? (model.source === "story" ? "lead_story" : "lead") : !model.isText ? "lead_numbers" : model.batch_size > 1 ? "lead_readers" : "lead_text", { count: model.batch_size });
   };
   steps.node.addEventListener("click", () => {
     if (model.meets && steps.opened() !== 2) commit({ cut_at: 0 }); // the step was closed

@@ -1,5 +1,5 @@
 // The pieces of one reader as lines of tinted letters; those of several, or of numbers, in their text; a guess with two memories; the arrays X and Y.
-import { dragOn, watchWidth } from "../shape.mjs";
+import { dragOn, emphasised, watchWidth } from "../shape.mjs";
 import { buttonControl, element, visibleCharacter } from "../ui.mjs";
 import { averagesOf, cutMinibatch, isApart, lineStarts, memoriesAt, neverRead, percent, segments, shownLines, surprise } from "./maths.mjs";
 
@@ -468,9 +468,9 @@ export function guessPanel({ t, signal, onChoose }) {
     const isLine = model.lines !== null;
     const note = isLine ? exception() : [];
     tap.hidden = !isLine || note.length > 0; // who has tapped knows
-    const words = isLine ? t("guess_line", { line: model.k + 1, right: visibleCharacter(model.guess.text[chosen + 1]) })
-      : t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 });
-    title.textContent = [words, ...note].join(". ");
+    const words = isLine ? emphasised(t.raw("guess_line").replace("{line}", model.k + 1), { right: visibleCharacter(model.guess.text[chosen + 1]) })
+      : [t(chosen === 0 ? "guess_many" : "guess_next_many", { n: chosen + 1 })];
+    title.replaceChildren(...words, ...note.map((line) => `. ${line}`));
   };
   const write = () => {
     const { guess } = model;
