@@ -125,7 +125,7 @@ def _windows() -> Iterable[str]:
 
 
 def _training_lab() -> Iterable[str]:
-    for k, (y, name) in enumerate(((44, "looking back 1 letter"), (68, "2 letters"), (88, "3 letters"))):
+    for k, (y, name) in enumerate(((44, "looking 1 letter back"), (68, "2 letters"), (88, "3 letters"))):
         yield _line((26, y), (232, y), stroke=SOFT, stroke_width=1, stroke_dasharray="2 4")
         yield _text(232, y - 4, name, fill=SOFT, font_size=10, text_anchor="end", move="in", i=4 + 4 * k)
     yield _line((26, 10), (26, 108), (232, 108), stroke=RULE, stroke_width=1.5)
@@ -180,8 +180,6 @@ def _attention() -> Iterable[str]:
     text, wide = "in the middle o", 14.6
     above = {11: 2.9, 12: 16.3, 13: 30.4, 14: 38.8}
     below = (0.3, 1.1, 1.1, 0.8, 1.1, 1.2, 4.6, 14.7, 6.7, 17.5, 26.6, 27.7, 29.4, 34.1, 40.5)
-    for reach, y, paint in ((3, 51, BLUE), (8, 67, VERMILLION)):
-        yield _box(230 - wide * reach, y, wide * reach, 2, fill=paint)
     yield _letters(text, 18, 64, wide, font_size=13)
     for k in range(len(text)):
         x = 14 + wide * k

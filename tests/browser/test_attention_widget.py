@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -105,7 +106,7 @@ def letters(widget: Locator) -> Locator:
 
 def test_it_rests_at_what_it_says(widget: Locator) -> None:
     expect(widget.locator(LEAD)).to_have_text(
-        "Two networks guess the next letter. Line: attention looks. Bar: what erasing changes."
+        "Two networks guess the next letter. Erase a letter: does a guess change?"
     )
     assert "".join(letters(widget).all_inner_texts()) == "in\u2423the\u2423middle\u2423o"
     for kind, count in ((".att-line", 15), (".att-bead", 15), (".att-bar", 30), (TOLD, 0)):
@@ -113,9 +114,6 @@ def test_it_rests_at_what_it_says(widget: Locator) -> None:
     expect(widget.locator(".att-guess")).to_have_text(["f57%n26%the next letter", "f67%n22%the next letter"])
     expect(widget.locator(".att-letter.att-such")).to_have_text("m")  # the one that the line on top names
     expect(widget.locator(".att-line").nth(7)).to_have_class("att-line att-such")  # and its line
-    label = "(e) => getComputedStyle(e, '::before').content"  # in the picture: lines look, bars need
-    found = [widget.locator(part).evaluate(label) for part in (".att-columns", *BARS)]
-    assert found == ['"looks"', '"needs"', '"needs"']
     strong = "(all) => all.map((e) => e.matches('.att-strong'))"  # what the guess needs
     assert widget.locator(".att-bars-attention .att-bar").evaluate_all(strong) == [False] * 12 + [True] * 3
     expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()
@@ -218,17 +216,61 @@ def test_lines_and_memory_lead_to_the_boxes(widget: Locator) -> None:
         assert memory["y"] + memory["height"] == pytest.approx(box["y"], abs=0.5), width
 
 
-def test_labels_stand_left_of_the_letters(widget: Locator) -> None:
-    label = """(e) => {
-      const { content, right, width } = getComputedStyle(e, "::before");
-      const room = e.getBoundingClientRect().left - e.closest(".att-figure").getBoundingClientRect().left;
-      return [content, parseFloat(right) >= e.clientWidth - 0.5, parseFloat(width) <= room + 0.5]; }"""
+KEYS = {
+    "text": ["Line: it looks there.", "Bar: it needs the letter.", "Bar: it needs the letter.", "Circles: its memory."],
+    "mean": ["Line: average look.", "Bar: guess changes.", "Bar: guess changes.", "Circles: its memory."],
+    "order": [],
+}
+
+
+def test_a_key_beside_both_names_tells_what_is_drawn(widget: Locator) -> None:
+    """Each behind a sign of the shape and colour of what it means, and inside the room left of the guesses."""
+    sign = "(all) => all.map((e) => getComputedStyle(e, '::before').%s)"
+    free = """(e) => [...e.querySelectorAll(".att-name")].every((name) => {
+      const [box, guess] = [name, name.nextElementSibling].map((each) => each.getBoundingClientRect());
+      return [...name.querySelectorAll(".att-key")].every((key) => {
+        const { right, bottom } = key.getBoundingClientRect();
+        return right <= guess.left && bottom <= box.bottom + 0.5 && key.scrollWidth <= key.clientWidth;
+      }); })"""
+    for width in (1280, 720, 390, 360, 320):
+        widget.page.set_viewport_size({"width": width, "height": 900})
+        for view, said in KEYS.items():
+            show(widget, view=view)
+            expect(widget.locator(".att-key")).to_have_text(said)
+            assert widget.evaluate(free), (width, view)
+    show(widget, view="text")
+    keys = widget.locator(".att-key")
+    strong = "(e) => getComputedStyle(e, '::after').backgroundColor"
+    bead = widget.locator(".att-bead").last.evaluate("(e) => getComputedStyle(e).borderTopColor")
+    line, *bars, _ = keys.evaluate_all(sign % "backgroundColor")
+    assert line == widget.locator(".att-line").last.evaluate("(e) => getComputedStyle(e).stroke")
+    assert bars == [widget.locator(f"{row} .att-bar").last.evaluate(strong) for row in BARS]
+    assert keys.last.evaluate("(e) => getComputedStyle(e, '::before').borderTopColor") == bead
+    wide, high = (
+        [float(size.removesuffix("px")) for size in keys.evaluate_all(sign % side)] for side in ("width", "height")
+    )
+    assert wide[0] >= 3 * high[0] and all(high[k] > wide[k] for k in (1, 2)) and high[3] == wide[3]
+
+
+def test_a_finger_finds_each_letter_of_a_phone(widget: Locator) -> None:
+    widget.page.set_viewport_size({"width": 390, "height": 844})
+    left = "(all) => all.map((e) => e.getBoundingClientRect().left)"
+    places = letters(widget).evaluate_all(left)
+    assert min(b - a for a, b in itertools.pairwise(places)) >= 24
+
+
+def test_a_bar_under_each_guess_is_as_long_as_it_is_likely(widget: Locator) -> None:
+    """Of its whole box: on a phone too it is long enough to compare."""
+    rows = """(all) => all.map((e) => {
+      const bar = e.querySelector("i").getBoundingClientRect().width, { paddingRight } = getComputedStyle(e);
+      return [bar / (e.clientWidth - parseFloat(paddingRight)), bar]; })"""
     for width in (1280, 390, 320):
         widget.page.set_viewport_size({"width": width, "height": 900})
-        for view, needs in (("text", "needs"), ("mean", "changes")):
-            show(widget, view=view)
-            found = [widget.locator(part).evaluate(label) for part in (".att-columns", *BARS)]
-            assert found == [[f'"{said}"', True, True] for said in ("looks", needs, needs)], (width, view)
+        found = widget.locator(".att-guess-row").evaluate_all(rows)
+        likely = Attention().probs.topk(2).values.flatten().tolist()
+        assert [share for share, _ in found] == pytest.approx(likely, abs=0.01), width
+    widget.page.set_viewport_size({"width": 390, "height": 900})
+    assert widget.locator(".att-guess-letter").evaluate_all(rows)[0][1] >= 70
 
 
 def test_a_drag_replaces_one_letter_after_another(widget: Locator) -> None:
@@ -276,7 +318,9 @@ def test_a_phone_has_two_lines_above_the_figure_and_one_of_steps(widget: Locator
         for part in (".d2lrnn-lead", NOW):
             assert widget.locator(part).evaluate(lines) == 2, (state, part)
     tops = "(all) => new Set(all.map((e) => e.getBoundingClientRect().top)).size"
-    assert widget.locator(".d2lrnn-step-title").evaluate_all(tops) == 1
+    for width in (390, 360, 320):
+        widget.page.set_viewport_size({"width": width, "height": 844})
+        assert widget.locator(".d2lrnn-step-title").evaluate_all(tops) == 1, width
 
 
 def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(widget: Locator) -> None:
@@ -284,7 +328,7 @@ def test_the_averages_stand_in_place_of_the_text_and_lead_back_to_it(widget: Loc
     expect(widget.locator(".d2lrnn-lead")).to_have_text(re.compile("^In 2.223 new passages we erase a letter\\."))
     boxes = widget.locator(".att-guess")
     expect(boxes).to_have_text([f"{each} of 2\u202f223guess changes" for each in (10, 232)])
-    expect(widget.locator(".att-name-state")).to_have_text("RNN Each circle hands on its memory.")
+    expect(widget.locator(".att-name-state")).to_have_text("RNN Bar: guess changes.Circles: its memory.")
     ends = "(e) => [e.getBoundingClientRect().bottom, e.lastChild.getBoundingClientRect().bottom]"
     for width in (390, 320):
         widget.page.set_viewport_size({"width": width, "height": 900})
@@ -391,7 +435,7 @@ def test_circles_fill_one_after_another_and_lines_at_once(widget: Locator) -> No
 def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locator, width: int, height: int) -> None:
     widget.page.set_viewport_size({"width": width, "height": height})
     widget.page.evaluate("scrollTo(0, 120)")  # as a hand leaves it that has looked for the steps
-    widget.get_by_role("button", name="The r").click()
+    widget.get_by_role("button", name="Needed?").click()
     fits = """(e) => {
       const [now, figure, sheet] = [".d2lrnn-now", ".att-figure", ".d2lrnn-steps"]
         .map((part) => e.querySelector(part).getBoundingClientRect());
@@ -402,7 +446,7 @@ def test_a_low_phone_shows_the_sentence_the_figure_and_the_outcome(widget: Locat
 
 
 STEPS = [
-    ("The r", "no", "still guesses n", ["n52%e43%before: 55%", "i47%e32%before: e 50%"], (12, "r")),
+    ("Needed?", "no", "still guesses n", ["n52%e43%before: 55%", "i47%e32%before: e 50%"], (12, "r")),
     (
         "How far?",
         "the RNN\u2019s",
@@ -432,7 +476,7 @@ def test_a_step_asks_first_and_shows_then(
         "(all) => all.flatMap((e, s) => e.matches('.att-such, .att-told') ? [[s, e.textContent]] : [])"
     )
     assert framed == ([list(asked)] if asked else []), "the letter of the question"
-    is_thick = title == "The r"
+    is_thick = title == "Needed?"
     asking = {"How far?": "A passage: 16 letters, counted from its end.", "At once": "Both guess f next."}
     expect(widget.locator(NOW)).to_have_text(asking.get(title, "Attention guesses n next, the RNN e."))
     if title == "How far?":
@@ -440,9 +484,8 @@ def test_a_step_asks_first_and_shows_then(
         expect(widget.get_by_role("button", name="Back to the text")).to_be_hidden()
     assert widget.locator(".att-bar").evaluate_all(high) == 0, "no bar tells the answer"
     expect(widget.locator(LEAD)).to_have_text("Two networks guess the next letter.")
-    labels = "(all) => all.filter((e) => e.dataset.label !== '').length"  # of what is not drawn
-    assert widget.locator("[data-label]").evaluate_all(labels) == is_thick, "the question about a line"
-    expect(widget.locator(".att-name-attention > span")).to_have_text("Sees all letters at once.")
+    gloss = "Line: it looks there." if is_thick else "Sees all letters at once."  # no key of what is not drawn
+    expect(widget.locator(".att-name-attention > span")).to_have_text(gloss)
     alike = "(all) => new Set(all.map((e) => getComputedStyle(e).strokeWidth)).size === 1"
     assert widget.locator(".att-line").evaluate_all(alike) != is_thick, "nor a line"
     widget.get_by_role("button", name=guess, exact=True).click()
@@ -468,7 +511,7 @@ def test_a_step_asks_first_and_shows_then(
 
 def test_the_picture_waits_for_the_guess_and_the_answers_ask_for_it(widget: Locator) -> None:
     now, said = widget.locator(NOW), widget.get_by_role("status")
-    for title in ("How far?", "At once", "The r"):
+    for title in ("How far?", "At once", "Needed?"):
         widget.get_by_role("button", name=title).click()
         question = widget.locator(".d2lrnn-question").inner_text()
         keys = widget.get_by_role("slider", name="The letter that is erased")
@@ -482,12 +525,12 @@ def test_the_picture_waits_for_the_guess_and_the_answers_ask_for_it(widget: Loca
         assert [now.inner_text(), keys.input_value(), widget.locator(".att-figure").inner_text()] == before
         widget.locator(".d2lrnn-answers button").last.click()
         expect(widget.locator(".d2lrnn-outcome")).to_be_visible()
-    widget.get_by_role("button", name="The r").click()
-    widget.get_by_role("button", name="The r").click()
+    widget.get_by_role("button", name="Needed?").click()
+    widget.get_by_role("button", name="Needed?").click()
     widget.get_by_role("button", name="yes", exact=True).click()
     expect(widget.locator(".d2lrnn-outcome")).to_have_text(re.compile("^No\\. Attention still guesses n"))
-    widget.get_by_role("button", name="The r").click()
-    widget.get_by_role("button", name="The r").click()
+    widget.get_by_role("button", name="Needed?").click()
+    widget.get_by_role("button", name="Needed?").click()
     widget.get_by_role("button", name="no", exact=True).click()
     expect(widget.locator(NOW)).to_have_text("Without the\u00a0r, the RNN guesses i, attention still n.")
     letters(widget).nth(3).click()  # as the outcome tells: the far d
@@ -504,7 +547,7 @@ def test_a_reset_closes_a_question_where_nothing_else_changes(widget: Locator) -
 
 
 def test_own_text_closes_a_step_about_another(widget: Locator) -> None:
-    widget.get_by_role("button", name="The r").click()
+    widget.get_by_role("button", name="Needed?").click()
     expect(widget.locator(".d2lrnn-question")).to_be_visible()
     widget.get_by_label("Your text", exact=True).fill("low tide")
     expect(widget.locator(".d2lrnn-question")).to_be_hidden()
@@ -537,7 +580,7 @@ def test_own_text_and_none(widget: Locator) -> None:
 def test_a_note_on_what_was_typed_goes_with_it(widget: Locator) -> None:
     box, hint = widget.get_by_label("Your text", exact=True), widget.locator(".att-hint")
     for typed, title, text in (
-        ("The Time Traveller", "The r", "head upon her k"),
+        ("The Time Traveller", "Needed?", "head upon her k"),
         ("The Year 1895!", "At once", "in the middle o"),
         ("low tide!", "How far?", "in the middle o"),
     ):

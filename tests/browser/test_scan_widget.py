@@ -159,7 +159,7 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     expect(trick.locator(".trick-through")).to_have_text("\u22120.9")
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.1"])  # noqa: RUF001
     expect(trick.locator(".trick-state")).to_have_text(["2", "?"] * 2)  # state 1 is given, and not needed
-    expect(trick.locator(".trick-says")).to_have_text("No state is needed: two steps make one.")
+    expect(trick.locator(".trick-says")).to_have_text("No state needed: two steps make one.")
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line.scan-kin")).to_have_count(2)  # its two arms
     colour = "(node) => getComputedStyle(node).fill"  # as in the picture: the same boxes and colours
@@ -229,7 +229,7 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
     expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "?"] * 2)  # the picture shows state 4: it isn't needed
-    expect(trick.locator(".trick-says")).to_have_text("No state is needed: two boxes make one.")
+    expect(trick.locator(".trick-says")).to_have_text("No state needed: two boxes make one.")
     assert trick.get_attribute("aria-label").startswith("Two boxes make one: × 0.81 \u2212 0.8, then")  # noqa: RUF001
     expect(trick.locator(".trick-op")).to_have_text(["×0.81", "\u22120.8", "×0.81", "+2"])  # noqa: RUF001
     expect(trick.locator(".trick-result")).to_have_text(["×0.66", "+1.35"])  # noqa: RUF001
@@ -358,7 +358,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     press(widget, "16 steps?")
     expect(widget.locator(".scan-trick")).to_be_visible()  # nothing jumps
     top = rects(widget, ".scan-figure")[0]["y"]
-    press(widget, "Boxes?")
+    press(widget, "Cost?")
     assert rects(widget, ".scan-figure")[0]["y"] == top
     press(widget, "16 steps?")
     press(widget, "8")
@@ -386,7 +386,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     slider(widget, "Round").press("End")
     for answer in (".scan-counts", ".scan-filled", ".scan-price"):  # to the next question
         expect(widget.locator(f"{answer}:visible")).to_have_count(0)
-    press(widget, "Boxes?")
+    press(widget, "Cost?")
     expect(cover).to_be_visible()
     expect(widget.locator(".scan-cover-sign")).to_have_text(["How many", "boxes?"])
     expect(widget.locator(".scan-picture text", has_text=re.compile(r"^round \d"))).to_have_count(0)  # it may be first
@@ -399,7 +399,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
         expect(widget.locator(".d2lrnn-step")).to_be_hidden()
         expect(now(widget)).to_have_text("Round 1: the loop fills 1 box, the scan 63 at the same time.")
         expect(widget.locator(".scan-trick")).to_be_visible()
-        press(widget, "Boxes?")
+        press(widget, "Cost?")
     clock.resume()
     press(widget, "about 320")
     expect(widget.locator(".scan-counts")).to_contain_text("321")
@@ -415,11 +415,10 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     )
     columns = re.findall(r"M([\d.]+) [^M]*", "".join(made))  # where each drawn box stands
     assert [columns.count(x) for x in sorted(set(columns), key=float)] == [63, 62, 60, 56, 48, 32]
-    strong = (
-        "(all) => all.filter((e) => getComputedStyle(e).fillOpacity === '1').map((e) => e.getAttribute('d')).join('')"
-    )
-    assert widget.locator(".scan-dot.scan-made").evaluate_all(strong).count("M") == 321
-    assert widget.locator(".scan-dot:not(.scan-made)").evaluate_all(strong).count("M") == 63, "and the loop"
+    drawn = "(all) => all.map((e) => e.getAttribute('d')).join('')"
+    assert re.findall(r"v([\d.]+)", widget.locator(".scan-dot.scan-made").evaluate_all(drawn)) == ["3"] * 321
+    free = re.findall(r"v([\d.]+)", widget.locator(".scan-dot:not(.scan-made)").evaluate_all(drawn))
+    assert sorted(free) == ["1"] * (1 + 7 * 64 - 321) + ["3"] * 63, "what is given or copied is thin, but not the loop"
     fills = "(all) => [...new Set(all.map((e) => getComputedStyle(e).fill))]"
     [orange] = widget.locator(".scan-dot.scan-made.scan-part").evaluate_all(fills)  # and as in step 2
     [blue] = widget.locator(".scan-dot.scan-made.scan-state").evaluate_all(fills)
@@ -468,7 +467,7 @@ def test_with_motion_a_guess_runs_the_race(opened: tuple[Page, Record], tmp_path
     expect(now(widget)).to_have_text(START)
     page.clock.run_for(800)
     expect(now(widget)).to_contain_text("Round 1:")
-    expect(widget.locator("rect.scan-slot")).to_have_count(16 + 16)  # what comes in stands in its frame
+    expect(widget.locator("rect.scan-slot")).to_have_count(16 + 15)  # what comes in stands in its frame, but for a copy
     expect(outcome).to_be_hidden()  # the picture shows it first, and the panel says so
     told = "(e) => { const s = getComputedStyle(e, '::before'); return s.visibility === 'visible' ? s.content : ''; }"
     assert outcome.evaluate(told) == '"Watch: one round after the other."'
@@ -671,13 +670,19 @@ def test_on_a_phone_every_box_of_eight_steps_keeps_its_number(widget: Locator) -
             sign = "" if q.startswith("\u2212") else "+"
             expected += [q] if place < reach else [f"×{p}", sign + q]  # noqa: RUF001
         reach *= 2
-    heads = ["1 step", "up to 2", "up to 4", "up to 8", "round 1", "round 2", "round 3"]
+    roomy = ["1 step", "up to 2", "up to 4", "up to 8", "round 1", "round 2", "round 3"]
     for width in (340, 360, 390):
         resize(widget, width, 844)
         texts = widget.locator(".scan-picture text").all_text_contents()
         assert texts[-len(expected) :] == expected, width
-        assert sorted(text for text in texts if text in (*heads, "newest column")) == sorted(heads), width
+        heads = roomy if width >= 360 else ["steps per box, up to"]  # that all numbers below share
+        known = (*roomy, "steps per box, up to", "newest column")
+        assert sorted(text for text in texts if text in known) == sorted(heads), width
         assert "step" in texts and "state" in texts
+        above = rects(widget, ".scan-picture text:is(.scan-head, .scan-level, .scan-soft)")
+        for line in ([box for box in above if abs(box["bottom"] - y) < 6] for y in {box["bottom"] for box in above}):
+            ends = sorted((box["left"], box["right"]) for box in line)
+            assert all(right + 3 < left for (_, right), (left, _) in itertools.pairwise(ends)), width
         boxes = rects(widget, "rect.scan-cell")
         assert len(boxes) == 8 + 4 * 8
         for text in rects(widget, "text:is(.scan-state, .scan-part)"):  # in its box
@@ -977,7 +982,7 @@ def test_the_heads_stand_apart(opened: tuple[Page, Record], tmp_path: Path, num_
 
 def test_the_picture_keeps_its_width_in_every_round(widget: Locator) -> None:
     slider(widget, "Steps").press("End")
-    for width in (320, 390):
+    for width in (320, 390, 720):
         resize(widget, width, 844)
         widths = set()
         for rounds in range(8):
@@ -991,6 +996,9 @@ def test_the_picture_keeps_its_width_in_every_round(widget: Locator) -> None:
                 widget, ".scan-trick, .trick-picture :is(rect, text), :is(.trick-says, .trick-sums span)"
             )
             assert max(box["right"] for box in boxes) <= trick["right"] + 0.5, f"{width}, round {rounds}"
+            low, top = rects(widget, ".trick-picture rect"), rects(widget, ".trick-says b")
+            if width < 720:  # under the strip, with air between
+                assert all(box["top"] >= max(one["bottom"] for one in low) + 1 for box in top), f"{width}, {rounds}"
         assert len(widths) == 1, width
 
 
@@ -1022,7 +1030,7 @@ def test_on_a_phone_an_open_step_leaves_the_figure_in_sight(browser: Browser, tm
             box = widget.locator(part).bounding_box()
             assert box["y"] >= 0 and box["y"] + box["height"] <= foot + 1, part
 
-    for i, title in enumerate(("16 steps?", "64 steps?", "Boxes?")):
+    for i, title in enumerate(("16 steps?", "64 steps?", "Cost?")):
         press(widget, title)
         sees(*([".scan-trick"] if i < 2 else []), ".d2lrnn-now", ".scan-run", ".scan-picture")
         widget.locator(".d2lrnn-answers button").nth(2 if i == 2 else 0).click()
@@ -1049,23 +1057,65 @@ def test_a_key_tells_every_colour_and_stays_where_a_copy_is_lit(opened: tuple[Pa
     widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 64), **lit))
     expect(widget.locator(".scan-hint")).to_have_text("Lit up: a copy of the box on its left.")
     key = widget.locator(".scan-key > :visible")
-    expect(key).to_have_text(["state known", "joined", "1 step"])  # all but what is lit is pale
-    opacity = "(e) => Number(getComputedStyle(e).fillOpacity)"
-    strong, copied = (
-        widget.locator(f".scan-dot{kind}:not(.scan-kin, .scan-aside)").first.evaluate(opacity)
-        for kind in (".scan-made", ".scan-copy")
-    )
-    assert strong >= 1.5 * copied, "among what steps back a copy is still paler"
+    expect(key).to_have_text(["state known", "joined", "1 step", "copied"])
+    line = "(e) => getComputedStyle(e, '::before').height"
+    assert key.last.evaluate(line) == "2px", "its sign is a line, as a copy is"
+    heights = "(all) => [...new Set(all.flatMap((e) => e.getAttribute('d').match(/v[0-9.]+/g)))]"
+    for kind, tall in ((".scan-made", "v3"), (".scan-copy", "v1")):
+        assert widget.locator(f".scan-dot{kind}").evaluate_all(heights) == [tall], kind
     widget.get_by_role("application").press("Escape")
-    expect(key).to_have_text(["state known", "joined", "1 step", "pale: copied"])
+    expect(key).to_have_text(["state known", "joined", "1 step", "copied"])
     slider(widget, "Steps").fill("16")  # there a box says what it does
-    expect(key).to_have_text(["state known", "joined", "pale: copied"])
+    expect(key).to_have_text(["state known", "joined", "copied"])
     expect(widget.locator(".scan-hint")).to_have_text("Tap a filled box: its numbers stand above.")
 
 
-def test_only_a_copy_is_pale_where_a_box_is_chosen(opened: tuple[Page, Record], tmp_path: Path) -> None:
-    widget = show(opened[0], tmp_path, Scan(step=2, level=2, place=8))
-    opacity = "(all) => [...new Set(all.map((e) => getComputedStyle(e).strokeOpacity))]"
-    cells = widget.locator("rect.scan-cell:not(.scan-copy)")
-    assert cells.evaluate_all(opacity) == ["1"]
-    assert widget.locator("rect.scan-cell.scan-copy").evaluate_all(opacity) == ["0.35"]
+def test_a_copy_is_a_number_on_a_line_without_a_box(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    """From the box that it copies: as far as the column's edge, but for the number."""
+    widget = show(opened[0], tmp_path, Scan(step=3, level=2, place=8))
+    paint = "(all) => [...new Set(all.map((e) => { const s = getComputedStyle(e); return s.fill + ' ' + s.stroke; }))]"
+    copied = widget.locator("rect.scan-cell.scan-copy")
+    assert copied.evaluate_all(paint) == ["none none"]
+    boxes = widget.locator("rect.scan-cell:not(.scan-copy)")
+    assert all("none" not in each for each in boxes.evaluate_all(paint))
+    wires = widget.locator("path.scan-wire").evaluate_all("(all) => all.map((e) => e.getAttribute('d')).join('')")
+    assert wires.count("M") == 2 * (1 + 2 + 4), "left and right of each number"
+    numbers = rects(widget, "text.scan-copy")
+    copies = rects(widget, "rect.scan-cell.scan-copy")
+    left = rects(widget, ".scan-picture")[0]["left"]
+    found = re.findall(r"M([\d.]+) ([\d.]+)H([\d.]+)M([\d.]+) [\d.]+H([\d.]+)", wires)
+    assert len(found) == 7
+    for start, _, end, other, last in [[float(x) + left for x in each] for each in found]:
+        assert any(end < number["left"] and number["right"] < other for number in numbers)
+        assert any(start < box["left"] and last == pytest.approx(box["right"], abs=0.4) for box in copies)
+    widget = show(opened[0], tmp_path, Scan(method="two-sweep", step=7))  # there what is lit was copied too
+    expect(widget.locator("rect.scan-copy.scan-kin")).not_to_have_count(0)
+    assert widget.locator("rect.scan-cell.scan-copy").evaluate_all(paint) == ["none none"]
+
+
+def test_in_a_long_race_of_boxes_an_example_lights_up_no_more_than_the_strip_tells(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    opened[0].set_viewport_size({"width": 1280, "height": 900})
+    widget = show(opened[0], tmp_path, Scan(**preset_values("fading", 16), step=3))
+    kin = widget.locator("rect.scan-cell.scan-kin")
+    expect(kin).to_have_count(2 + 1)
+    tick(widget)  # a state through a box, and how both were made
+    expect(kin).to_have_count(4 + 2 + 1)
+    box = rects(widget, "rect.scan-cell.scan-end")[-1]
+    opened[0].mouse.click(box["x"] + 10, box["y"] + 5)  # the reader's: all that it is made of
+    expect(kin).to_have_count(16 + 8 + 4 + 2 + 1)
+
+
+def test_the_strip_points_at_the_column_of_the_box_that_it_tells_of(widget: Locator) -> None:
+    points = """(e) => {
+      const s = getComputedStyle(e, "::after");
+      return s.content === "none" ? null : e.offsetLeft + parseFloat(s.left) + parseFloat(s.width) / 2; }"""
+    trick, left = widget.locator(".scan-trick"), rects(widget, ".scan-play")[0]["left"]
+    for rounds, box in enumerate(("rect.scan-sample", *["rect.scan-made.scan-kin"] * 2, "rect.scan-end.scan-kin")):
+        if rounds:
+            tick(widget)
+        at = rects(widget, box)[-1]
+        assert trick.evaluate(points) == pytest.approx((at["left"] + at["right"]) / 2 - left, abs=1.5), rounds
+    press(widget, "64 steps?")
+    assert trick.evaluate(points) is None, "a question hides the columns"

@@ -86,6 +86,14 @@ export function toldOf(model, t) {
   return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long, ...scores(model) }) };
 }
 
+/** What one of the two does; or what its lines, bars and circles mean, each behind its sign. */
+function glossOf(k, { mean, order, told, such, isAsked }, t) {
+  const isToldOf = k > 0 && told >= 0; // the colour of its circles is
+  if ((isAsked && (k > 0 || such < 0)) || order || isToldOf) return [t(`gloss_${NAMES[k]}${isAsked ? "" : order ? "_order" : "_told"}`)];
+  const drawn = k > 0 ? ["bar", "circle"] : isAsked ? ["line"] : ["line", "bar"]; // no bar tells an answer
+  return drawn.map((sign) => element("span", { class: `att-key att-key-${sign}` }, t(`key_${sign}${mean && sign !== "circle" ? "_mean" : ""}`)));
+}
+
 /** One of the two: its name and what it guesses, and a bar for each letter. */
 function half(k, t) {
   const name = NAMES[k];
@@ -124,15 +132,14 @@ function half(k, t) {
     }
   };
   const draw = (model) => {
-    const { mean, order, told, isAsked, effects, count } = model;
+    const { mean, order, effects, count } = model;
     const shares = mean ? SHARES[k] : order ? Array(count).fill(0) : effects[k];
     withCells(bars, shares.length, cell("att-bar")).forEach((bar, s) => {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
       bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
       if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
-    bars.dataset.label = isAsked || order ? "" : t(mean ? "needs_mean" : "needs");
-    gloss.textContent = t(`gloss_${name}${isAsked ? "" : mean ? "_mean" : order ? "_order" : k > 0 && told >= 0 ? "_told" : ""}`);
+    gloss.replaceChildren(...glossOf(k, model, t));
     drawGuess(model);
   };
   return { head: element("div", { class: "att-head" }, title, guess), bars, draw, turn };
@@ -221,7 +228,6 @@ export function textPanel({ t, signal, onLetter }) {
     node.classList.toggle("att-order", order);
     node.classList.toggle("att-asks", isAsked);
     const hasLooks = !isAsked || such >= 0; // the question about a line shows how thick they are
-    columns.dataset.label = hasLooks && !order ? t("looks") : "";
     node.style.setProperty("--att-columns", String(columnsOf(count)));
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));

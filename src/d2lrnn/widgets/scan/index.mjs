@@ -135,6 +135,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const picture = figure({
     t, signal,
+    onPlace: (x) => {
+      rule.node.classList.toggle("scan-points", x !== null);
+      if (x !== null) rule.node.style.setProperty("--scan-at", `${x.toFixed(1)}px`);
+    },
     onCell: (cell, tapped = false) => {
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
       if (!tapped || cell === null) return;

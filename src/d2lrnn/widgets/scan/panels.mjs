@@ -101,6 +101,12 @@ export const showsFilled = ({ done, numSteps, isPriced }) => isPriced && done.sc
 /** A box without numbers, as thin as its row. */
 const bar = (x, y, wide, row) => `M${(x - wide / 2).toFixed(1)} ${y - row / 2}h${wide.toFixed(1)}v${row - Math.max(1, Math.round(0.28 * row))}h${(-wide).toFixed(1)}z`;
 
+/** One that nobody fills, because its numbers are given or copied: a thin line in the middle of its row. */
+const wire = (x, y, wide, row) => {
+  const thin = Math.max(1, Math.round(0.15 * row));
+  return `M${(x - wide / 2).toFixed(1)} ${y - row / 2 + Math.max(1, Math.floor(0.36 * row - thin / 2))}h${wide.toFixed(1)}v${thin}h${(-wide).toFixed(1)}z`;
+};
+
 /** Collects lines and dots by kind, so that the largest figure is a few dozen paths. */
 function strokes(parts) {
   const kinds = new Map();
@@ -126,6 +132,9 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   };
   const sample = lit?.level === 0 ? sampleOf({ ...model, cell: lit }) : null; // what a box of the first column joins to lights up with it
   const opens = !model.isAsked; // the columns to come are seen to be open
+  // Where many boxes hold numbers, one that nobody chose shows what it is made of as the strip does, no farther back.
+  const back = lit === null || isChosen || !boxes || numSteps <= 8 ? Infinity : trace[lit.level].from[lit.place] === 0 ? 2 : 1;
+  const isNear = (i) => i >= lit.level - back;
   const related = (is) => (is ? " scan-kin" : "");
   const frame = (atX, s, w, kind) =>
     add("rect", { class: `scan-cell ${kind}`, x: (atX - w / 2).toFixed(1), y: (y[s] - (row - apart) / 2).toFixed(1), width: w.toFixed(1), height: (row - apart).toFixed(1), rx: 4 });
@@ -140,7 +149,9 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     } else text(whole ? cellText(a, b) : "…", atX, y[s], `scan-step ${kind}`, { room: w - 10 });
   };
   const half = places.cell / 2;
-  const small = (atX, s, w) => bar(atX, y[s] + (numbers ? 2 : 0), w, numbers ? 16 : row);
+  const small = (atX, s, w, isFree = false) => (isFree ? wire : bar)(atX, y[s] + (numbers ? 2 : 0), w, numbers ? 16 : row);
+  const isCopied = (i, s) => i > 0 && i <= level && !levels[i - 1].targets.includes(s);
+  const isFilled = showsFilled(model); // there what is given is as thin as a copy
 
   // heads
   const start = places.levels[0] - half;
@@ -150,7 +161,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   const longest = doubles ? t("joined", { count: numSteps }) : t("apart", { distance: numSteps });
   const needs = HEAD_SIGN * longest.length;
   const roomy = between - Math.max(0, places.levels.at(-1) + needs / 2 - width) >= needs; // the last one is moved inside
-  const numbered = doubles ? between >= (places.wide ? 62 : 54) : roomy; // its rounds stand over the columns
+  const numbered = doubles ? between >= (places.wide ? 62 : 60) : roomy; // its rounds stand over the columns
   text(t("loop"), columns.loop, 10, "scan-head");
   const inside = (head, i) => Math.min(places.levels[i + 1], width - (HEAD_SIGN * head.length) / 2); // the figure
   text(t("scan"), start, 10, "scan-head", { anchor: "start" });
@@ -170,6 +181,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   });
   for (const [x, w] of isNext && numbers ? [[columns.loop, box], [places.levels[level], places.cell]] : []) { // what comes in stands in its frame from the start
     for (let s = 0; s < numSteps; s += 1) {
+      if (x !== columns.loop && isCopied(level, s)) continue;
       if (boxes || x === columns.loop) frame(x, s, w, "scan-slot");
       else lines.add("scan-dot scan-slot", small(x, s, w));
     }
@@ -191,7 +203,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const [from, to] = [places.levels[i] + half, places.levels[i + 1] - half].map((at) => at.toFixed(1));
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = i === 0 && s === sample?.later;
-      const isKin = cone.scan[i + 1]?.has(s) || isSample;
+      const isKin = (cone.scan[i + 1]?.has(s) && isNear(i)) || isSample;
       const takes = targets.includes(s);
       if (!isKin && (!takes || !boxes)) continue; // of many joins, and in a narrow figure, those that matter
       const kind = `${when}${related(isKin)}${numbers || i > level - 4 ? "" : " scan-far"}`;
@@ -209,7 +221,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   lines.flush();
   for (let s = 0; s < numSteps; s += 1) {
     const kind = `${s > walked ? "scan-open" : `scan-state${related(cone.loop.has(s))}${s === walked ? " scan-new-down" : ""}`}${s === 0 ? " scan-given" : ""} scan-aside`;
-    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s, box));
+    if (!numbers) lines.add(`scan-cell scan-dot ${kind}`, small(columns.loop, s, box, isFilled && s === 0));
     else {
       frame(columns.loop, s, box, kind);
       if (s <= walked) text(formatValue(loop[s]), columns.loop, y[s], kind, { room: box - 6 });
@@ -218,9 +230,9 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
   // the scan, as far as it has come, and what is open
   const kindOf = (i, s) => {
     const isJoined = sample !== null && i < 2 && (s === sample.later || (i === 0 && s === sample.earlier));
-    const isKin = cone.scan[i]?.has(s) || (i === 0 && cone.inputs.has(s)) || isJoined;
+    const isKin = (cone.scan[i]?.has(s) && isNear(i)) || (i === 0 && cone.inputs.has(s) && isNear(i)) || isJoined;
     const isLast = i === levels.length; // all states
-    const isCopy = i > 0 && !levels[i - 1].targets.includes(s);
+    const isCopy = isCopied(i, s);
     return `${trace[i].from[s] === 0 ? "scan-state" : "scan-part"}${isCopy ? " scan-copy" : ""}${i > 0 && !isCopy ? " scan-made" : ""}${i === 0 && s === 0 ? " scan-given" : ""}${isLast ? " scan-end" : ""}${i === level && level === model.step ? " scan-new" : ""}${i === level && !isChosen ? " scan-aside" : ""}${related(isKin)}`;
   };
   places.levels.slice(0, opens ? levels.length + 1 : level + 1).forEach((x, i) => {
@@ -228,13 +240,18 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     for (let s = 0; s < numSteps; s += 1) {
       const isSample = i === 1 && level === 0 && s === sample?.later; // before round 1 a box that the reader chose is joined, and that of the example is marked
       const kind = isSample ? `${isChosen ? `${sample.isState ? "scan-state" : "scan-part"} scan-made` : "scan-open"} scan-sample scan-kin` : i > level ? "scan-open" : kindOf(i, s);
-      if (!boxes) lines.add(`scan-cell scan-dot ${kind}`, small(x, s, places.cell));
+      if (boxes && isCopied(i, s)) { // no box: the number goes on along a line
+        const said = from[s] === 0 ? [formatValue(b[s])] : mode === "stacked" ? halves(a[s], b[s], formatValue) : [cellText(a[s], b[s])];
+        const room = Math.min(half - 3, 0.5 * (places.large ? LARGE_SIGN : SIGN) * Math.max(...said.map(({ length }) => length)) + 4);
+        lines.add(`scan-wire ${kind}`, `M${(places.levels[i - 1] + half).toFixed(1)} ${y[s].toFixed(1)}H${(x - room).toFixed(1)}M${(x + room).toFixed(1)} ${y[s].toFixed(1)}H${(x + half).toFixed(1)}`);
+      }
+      if (!boxes) lines.add(`scan-cell scan-dot ${kind}`, small(x, s, places.cell, isCopied(i, s) || (isFilled && i === 0)));
       else if (i > level && !(isSample && isChosen)) frame(x, s, places.cell, kind);
       else stepCell(x, s, places.cell, kind, a[s], b[s], from[s] === 0);
     }
   });
   lines.flush();
-  if (showsFilled(model) && between >= 26) { // how many boxes each column has filled
+  if (isFilled && between >= 26) { // how many boxes each column has filled
     const foot = height - 11;
     if (places.wide) text(t("filled"), 0, foot, "scan-soft", { anchor: "start" });
     text(String(numSteps - 1), columns.loop, foot, "scan-level");
@@ -250,7 +267,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
     const [wide, tall] = [w + 8, numbers ? row - 1 : row + 6];
     add("rect", { class: "scan-hand-mark", x: (atX - wide / 2).toFixed(1), y: (y[lit.place] - tall / 2).toFixed(1), width: wide.toFixed(1), height: tall.toFixed(1), rx: 6 });
   }
-  const kinds = { "scan-small": !places.wide, "scan-large": places.large, "scan-dense": !numbers, "scan-filled": showsFilled(model), "scan-lit": lit !== null && (numbers || isChosen), "scan-next": isNext };
+  const kinds = { "scan-small": !places.wide, "scan-large": places.large, "scan-dense": !numbers, "scan-filled": isFilled, "scan-lit": lit !== null && (numbers || isChosen), "scan-next": isNext };
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
   picture.setAttribute("class", ["scan-picture", ...Object.keys(kinds).filter((kind) => kinds[kind])].join(" "));
@@ -262,7 +279,7 @@ function paint(picture, width, places, model, t, { lit, isChosen, isNext }) {
 }
 
 /** The picture: a tap takes a cell in hand, a mouse over it lights up what it was made from, arrow keys walk from cell to cell. */
-export function figure({ t, signal, onCell }) {
+export function figure({ t, signal, onCell, onPlace }) {
   const picture = svg("svg", { class: "scan-picture", role: "img" });
   const node = element("div", { class: "scan-figure", tabindex: "0", role: "application", "aria-label": t("figure_keys") }, picture);
   let latest = null;
@@ -275,6 +292,9 @@ export function figure({ t, signal, onCell }) {
     if (width === 0 || latest === null) return;
     places = layoutOf(width, latest.numSteps, latest.levels.length, showsNumbers(latest) ? longestCell(latest.trace) : 0);
     paint(picture, width, places, latest, t, { lit: litCell(latest, hovered), isChosen: (hovered ?? latest.cell) !== null, isNext });
+    const told = litCell(latest); // of which the strip tells; before round 1, of the box to come
+    const column = told === null || latest.isAsked ? null : told.level === 0 ? 1 : told.level;
+    onPlace(column === null ? null : column < 0 ? places.columns.loop : places.levels[column]);
   };
   watchWidth(node, {
     act: (now) => {
