@@ -334,6 +334,8 @@ def test_help_and_usage(folder: Path, shell: Shell) -> None:
         ("train", "tide.txt", "--resume", "--force"): "choose one of them",
         ("train", "tide.txt", "--lr", 0): "argument --lr: '0' is not a number above 0",
         ("train", "tide.txt", "--hidden", 1.5): "argument --hidden: '1.5' is not a whole number at least 1",
+        ("train", "tide.txt", "--hidden", 10**23): "is not a whole number at least 1 and at most 1000000000",
+        ("generate", "tide.safetensors", "--seed", 10**23): "is not a whole number at least 0 and at most 9223",
         ("generate", "tide.safetensors", "--top-p", 2): "argument --top-p: '2' is not a number above 0 and at most 1",
     }.items():
         assert message in shell.run(*wrong, code=2)[1]
@@ -506,6 +508,19 @@ def test_a_perplexity_beyond_all_guesses_is_a_failure(folder: Path, shell: Shell
     assert "The training diverged (perplexity" in error and "Use a lower --lr (it was 500)" in error
 
 
+def test_a_text_of_rare_tokens_alone(folder: Path, shell: Shell) -> None:
+    error = shell.fails("train", "tide.txt", "--out", "rare.safetensors", "--min-freq", 100_000, *SMALL)
+    assert "No char occurs 100,000 times. Use a smaller --min-freq." in error
+
+
+def test_a_text_whose_end_is_another_is_no_divergence(folder: Path, shell: Shell) -> None:
+    (folder / "dna.txt").write_text("acgt" * 225 + "aaccggttgca" * 9, encoding="utf-8")
+    stdout, _ = shell.run("train", "dna.txt", "--raw", "--updates", 150, "--lr", 0.03, *SMALL)
+    found = [re.search(rf"{part} perplexity ([\d.]+)", stdout) for part in ("training", "held-out")]
+    assert float(found[0][1]) < 4 < 4**2 < float(found[1][1])
+    assert "a blind guess has 4: the model knows its text by heart, or the end is another kind of text" in stdout
+
+
 def test_a_full_disk(folder: Path, shell: Shell) -> None:
     """The kernel lets no file grow beyond 8 kB, which is less than a checkpoint needs."""
     out = folder / "full.safetensors"
@@ -612,7 +627,7 @@ def test_a_model_learns_a_second_text(folder: Path, second: tuple[dict, str]) ->
     before, after = (d.evaluate(loaded.model, heldout).perplexity for loaded in (source, new))
     assert document["heldout_perplexity_before"] == pytest.approx(before, rel=1e-5)
     assert document["heldout_perplexity"] == pytest.approx(after, rel=1e-5) and after < before
-    assert f"begun with the weights of tide.safetensors, whose perplexity on the held-out part was {before:.3f}" in log
+    assert f"begun with the weights of tide.safetensors; the held-out perplexity is {before:.3f} before" in log
 
 
 def test_a_second_training_goes_on_where_it_stopped(folder: Path, shell: Shell, second: tuple[dict, str]) -> None:
@@ -629,8 +644,9 @@ def test_a_second_training_goes_on_where_it_stopped(folder: Path, shell: Shell, 
     assert_same_weights(stopped, folder / "new.safetensors")
     error = shell.fails("train", "tide.txt", "--from", "new.safetensors", "--out", "tide.safetensors", "--resume")
     assert "'tide.safetensors' was not begun with the model 'new.safetensors'" in error
-    stdout, _ = shell.run("train", "second.txt", "--out", stopped.name, "--resume", "--updates", 61)
-    assert f"before this training {second[0]['heldout_perplexity_before']:.3f}" in stdout
+    stdout, log = shell.run("train", "second.txt", "--out", stopped.name, "--resume", "--updates", 61)
+    assert f"before this training {second[0]['heldout_perplexity']:.3f}" in stdout  # with 60 of them
+    assert f"with 1 more; the held-out perplexity is {second[0]['heldout_perplexity']:.3f} before" in log
 
 
 def test_a_model_for_another_text_is_what_it_is(folder: Path, shell: Shell, cleaned: str) -> None:
@@ -831,6 +847,7 @@ def test_embed_writes_a_page_with_the_readers_text_and_settings(shell: Shell, tm
         (["Perplexity", "--corpus", "tide.txt"], "Perplexity reads no corpus."),
         (["TrainingLab", "--corpus", "nowhere.txt"], "called 'nowhere.txt'"),
         (["Perplexity", "--out", "no/such/page.html"], "There is no folder 'no/such'"),
+        (["Perplexity", "--out", ".", "--overwrite"], "'.' is a folder; --out names a page, as 'Perplexity.html'."),
     ],
 )
 def test_embed_says_what_is_wrong(shell: Shell, words: list[str], message: str) -> None:

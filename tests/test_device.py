@@ -25,7 +25,7 @@ def test_it_says_which() -> None:
     assert d.describe_device("mps") == "the GPU (Apple MPS)"
 
 
-@pytest.mark.parametrize("bad", ["cuda:99", "tpu9000"])
+@pytest.mark.parametrize("bad", ["cuda:99", "tpu9000", "meta"])
 def test_a_device_that_is_not_there(bad: str) -> None:
     with pytest.raises(ValueError, match="cannot be used on this machine"):
         d.pick_device(bad)

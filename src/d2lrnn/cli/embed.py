@@ -38,6 +38,8 @@ def run(options: EmbedOptions) -> None:
     if options.name not in _names():
         raise ValueError(f"There is no explorable {options.name!r}; there are {', '.join(_names())}.")
     out = Path(options.out or f"{options.name}.html").expanduser()
+    if out.is_dir():
+        raise ValueError(f"{str(out)!r} is a folder; --out names a page, as {str(out / f'{options.name}.html')!r}.")
     if out.exists() and not options.overwrite:
         raise ValueError(f"{str(out)!r} is there already. Add --overwrite, or choose another --out.")
     if not out.parent.is_dir():

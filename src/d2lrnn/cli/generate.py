@@ -34,7 +34,9 @@ def run(options: GenerateOptions) -> None:
     model = loaded.model.to(pick(options.device))
     prefix = sys.stdin.read().removesuffix("\n") if options.prefix == "-" else options.prefix
     if prefix is None:
-        start = [next(token for token in vocab.tokens if token != vocab.unk_token)]
+        start = [token for token in vocab.tokens if token != vocab.unk_token][:1]
+        if not start:
+            raise ValueError(f"The model {options.checkpoint!r} knows no token but {vocab.unk_token}.")
     else:
         start = _known(prefix, loaded, vocab)
     generator = None if options.seed is None else torch.Generator().manual_seed(options.seed)

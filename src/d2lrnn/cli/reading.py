@@ -89,6 +89,8 @@ def read(options: RunOptions, settings: TrainSettings, group: ProcessGroup, voca
     if vocab is None and (vocab := encoded.vocab).unk_token is not None:
         counted = len(encoded.train_ids) + (len(encoded.heldout_ids) if settings.level == "char" else 0)
         known = sum(count for token, count in vocab.token_freqs if token != vocab.unk_token)
+        if known == 0:
+            raise ValueError(f"No {settings.level} occurs {settings.min_freq:,} times. Use a smaller --min-freq.")
         notes.append(
             f"{counted - known:,} of {counted:,} {settings.level}s are read as {vocab.unk_token}: the vocabulary has "
             f"{len(vocab):,} entries (--max-vocab {settings.max_vocab}, --min-freq {settings.min_freq})"

@@ -41,14 +41,12 @@ def announcement(
     not_all = f" (the first {scored:,} are scored)" if 0 < scored < len(text.encoded.heldout_ids) else ""
     validation = 0 if text.validation_ids is None else len(text.validation_ids)
     number = sum(parameter.numel() for parameter in model.parameters())
-    begun = ""
-    if "from" in about:
-        begun = f"\nbegun with the weights of {about['from']}"
-        if about["heldout_perplexity_before"] is not None:
-            begun += f", whose perplexity on the held-out part was {about['heldout_perplexity_before']:.3f}"
+    begun = f"\nbegun with the weights of {about['from']}" if "from" in about else ""
     if stored is not None:
         begun += f"\ngoing on from update {(stored.progress or {})['step']:,}"
         begun += "" if resume else f" with {about['total_updates']:,} more"
+    if not resume and (before := about.get("heldout_perplexity_before")) is not None:
+        begun += f"; the held-out perplexity is {before:.3f} before"
     return (
         f"{about['text']}: {len(text.train_ids):,} {about['level']}s to learn from, {validation:,} for validation, "
         f"{len(text.encoded.heldout_ids):,} held out{not_all}, vocabulary of {len(text.encoded.vocab):,}\n"
@@ -96,11 +94,11 @@ def report(
         heldout = evaluate(model, text.heldout_ids)
         counted = text.encoded.train_ids[-_TABLE_TOKENS:].long()
         table = score_table(counted, text.heldout_ids.long(), vocab_size)
-    judged = heldout or last.train
-    if not judged.nats_per_token < 2 * math.log(max(vocab_size, 2)):
+    guess_nats = math.log(max(vocab_size, 2))
+    if not last.train.nats_per_token < 2 * guess_nats:
         settings = TrainSettings(**{one.name: about[one.name] for one in fields(TrainSettings)})
         raise ValueError(
-            diverged(f"(perplexity {judged.perplexity:,.0f}, where a guess has {vocab_size})", settings)
+            diverged(f"(perplexity {last.train.perplexity:,.0f}, where a guess has {vocab_size})", settings)
             + f" The model in {str(out)!r} is of no use."
         )
     order = min(range(len(table)), key=lambda n: table[n].total_nats) + 1 if table else None
@@ -142,6 +140,9 @@ def report(
             f"held-out perplexity {heldout.perplexity:.3f} ({heldout.bits_per_token:.3f} bits per {unit})"
             + (f"; before this training {before:.3f}" if before is not None else "")
         )
+        if heldout.nats_per_token > guess_nats:
+            why = "the model knows its text by heart, or the end is another kind of text"
+            print(f"a blind guess has {vocab_size}: {why}")
     if order:
         best = table[order - 1]
         print(f"the best table of counts, of runs of {order}, has {best.perplexity:.3f} on the same held-out part")

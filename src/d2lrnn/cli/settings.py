@@ -159,7 +159,7 @@ class GenerateOptions:
     top_p: float | None = option(
         None, "Draw only from the fewest tokens that have this probability together.", above=0, most=1
     )
-    seed: int | None = option(None, "The same seed gives the same text.", least=0)
+    seed: int | None = option(None, "The same seed gives the same text.", least=0, most=2**63 - 1)
     device: str = option("cpu", "cpu, cuda or mps.")
     json: bool = option(False, "Print the result as one JSON document.")
 
@@ -271,6 +271,8 @@ def _is_union(hint: Any) -> bool:
 
 def _checked(kind: type, one: Field[Any]) -> Callable[[str], Any]:
     least, above, most = (one.metadata[name] for name in ("least", "above", "most"))
+    if kind is int and most is None:
+        most = 10**9  # torch's own words about sizes beyond its integers are many, and of C++
     limits = [
         f"{words} {limit}"
         for words, limit in (("at least", least), ("above", above), ("at most", most))

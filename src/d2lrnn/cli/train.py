@@ -107,15 +107,13 @@ def train(settings: TrainSettings, options: RunOptions, given: set[str], out: Pa
     about: dict[str, Any] = {"text": options.text, "ids_sha256": text.fingerprint, "earlier_updates": 0}
     about |= asdict(settings)
     about |= {"cleaned": is_cleaned(options.text, settings.clean)} | origin
-    if source is not None and stored is None:
-        model.load_state_dict(source.model.state_dict())
-        before = None if text.heldout_ids is None else finite(evaluate(model, text.heldout_ids).perplexity)
-        about["heldout_perplexity_before"] = before
     if stored is not None:
         about["earlier_updates"] = stored.settings["earlier_updates"]
-    if stored is not None and more is not None:
-        about["earlier_updates"] += stored.settings["total_updates"]
-        model.load_state_dict(stored.model.state_dict())
+        about["earlier_updates"] += stored.settings["total_updates"] if more is not None else 0
+    if not resume and (trained := stored or source) is not None:
+        model.load_state_dict(trained.model.state_dict())
+        before = None if text.heldout_ids is None else finite(evaluate(model, text.heldout_ids).perplexity)
+        about["heldout_perplexity_before"] = before
     if stored is not None and resume:
         about["total_updates"] = stored.settings["total_updates"]
     else:
@@ -234,7 +232,7 @@ def find_source(options: RunOptions, stored: Checkpoint | None, out: Path) -> tu
 
     before = {} if stored is None else {name: stored.settings[name] for name in _ORIGIN if name in stored.settings}
     if options.model is None:
-        return (stored if before else None), before
+        return (stored if "from" in before else None), before
     path = Path(options.model).expanduser()
     if path.exists() and out.exists() and path.samefile(out):
         raise CheckpointError(f"--from and --out are one file, {str(out)!r}. Choose another --out.")

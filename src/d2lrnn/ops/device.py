@@ -40,7 +40,7 @@ def pick_device(prefer: str | torch.device | None = None) -> torch.device:
         return torch.device("cpu")
     try:
         device = torch.device(prefer)
-        torch.empty(0, device=device)  # a device may be well named and still not be there
+        torch.zeros(1, device=device).item()  # one may be well named and not be there, or hold no numbers ("meta")
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ValueError(
             f"The device {str(prefer)!r} cannot be used on this machine ({str(error).splitlines()[0]}). "
