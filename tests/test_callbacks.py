@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -157,6 +158,29 @@ def test_the_best_weights_and_the_patience_go_on(tmp_path: Path, callback: Calla
         assert_same((d.load_checkpoint(path).model, undisturbed[1]), undisturbed)
 
 
+@pytest.mark.parametrize("callback", [lambda: d.EarlyStopping(patience=9), KeepBest], ids=["stop early", "keep best"])
+def test_best_weights_that_nobody_kept_are_not_promised(tmp_path: Path, callback: Callable[[], d.Callback]) -> None:
+    """As above the perplexity falls to its lowest and rises again: only there are the best weights those at hand."""
+    settings = {"lr": 0.1, "heldout_ids": IDS[:40].flip(0) // 2}
+    with_best = settings | {"epochs": 6, "callbacks": lambda: [callback()]}
+    undisturbed = train(None, random_windows, **with_best)
+    best = undisturbed[1].best.epoch
+    path, late, inside = (tmp_path / f"{name}.safetensors" for name in ("there", "late", "inside"))
+    train(path, random_windows, epochs=best, **settings)
+    assert_same(train(path, random_windows, resume=True, **with_best), undisturbed)
+    train(late, random_windows, epochs=best + 1, **settings)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+        stop_at(patch, 8 * best + 3)
+        train(inside, random_windows, epochs=6, **settings)
+    for path in (late, inside):
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match=rf"no weights of the best epoch so far, epoch {best}: the training that"):
+            train(path, random_windows, resume=True, **with_best)
+        assert path.read_bytes() == before
+        without = settings | {"callbacks": lambda: [d.EarlyStopping(patience=9, keep_best=False)]}
+        train(path, random_windows, resume=True, epochs=6, **without)
+
+
 def test_so_many_updates_and_no_more(tmp_path: Path) -> None:
     """11 updates are an epoch of 8 and three more, stopped and taken up or not."""
     path = tmp_path / "tide.safetensors"
@@ -176,6 +200,16 @@ def test_resuming_what_is_complete_changes_nothing(tmp_path: Path) -> None:
     first = train(path, random_windows)
     assert_same(train(path, random_windows, resume=True), first)
     assert_same((d.load_checkpoint(path).model, first[1]), first)
+
+
+def test_numbers_of_numpy_and_lists_can_be_stored(tmp_path: Path) -> None:
+    def windows(kind: type = int) -> d.SequentialWindows:
+        return d.SequentialWindows(IDS, kind(2), kind(10), offset=kind(1))
+
+    numbers = {"lr": np.float32(0.5), "clip": np.float32(2), "heldout_ids": HELDOUT.tolist()}
+    first = train(tmp_path / "tide.safetensors", lambda: windows(np.int64), **numbers)
+    assert_same(first, train(None, windows, lr=0.5, clip=2))
+    assert_same(train(tmp_path / "tide.safetensors", windows, resume=True, lr=0.5, clip=2), first)
 
 
 def test_with_a_constant_rate_more_epochs_may_follow(tmp_path: Path) -> None:
@@ -419,6 +453,7 @@ def test_what_can_never_be_stored_is_noticed_before_the_training(tmp_path: Path)
         d.Checkpointing(tmp_path / "a.safetensors", d.Vocab("abc")),
         d.Checkpointing(tmp_path / "a.safetensors", settings={"text": object()}),
         d.Checkpointing(tmp_path / "no folder" / "a.safetensors"),
+        d.Checkpointing(tmp_path, overwrite=True),
     ):
         model = make_model()
         before = model.W_hq.detach().clone()
@@ -437,6 +472,14 @@ class SignSGD:
         self.weights -= lr * grad.sign()
 
 
+class Counting(SignSGD):
+    def state_dict(self) -> dict:
+        return {"step": np.int64(0)}
+
+    def load_state_dict(self, state: dict) -> None:
+        pass
+
+
 def test_what_cannot_be_stored_is_said_before_the_training(tmp_path: Path) -> None:
     path, steps = tmp_path / "tide.safetensors", []
 
@@ -447,6 +490,8 @@ def test_what_cannot_be_stored_is_said_before_the_training(tmp_path: Path) -> No
     train(None, sequential, optimizer=SignSGD)
     with pytest.raises(TypeError, match="SignSGD has no state_dict"):
         train(path, sequential, optimizer=SignSGD, callbacks=lambda: [Ear()])
+    with pytest.raises(ValueError, match=r"progress\.optimizer\.step is of type int64, which a checkpoint cannot hold"):
+        train(path, sequential, optimizer=Counting, callbacks=lambda: [Ear()])
     assert not steps and not path.exists()
 
 
@@ -457,6 +502,10 @@ def test_an_existing_checkpoint_is_not_overwritten_unasked(tmp_path: Path) -> No
     with pytest.raises(d.ops.checkpoint.CheckpointError, match=r"resume=True to go on .* overwrite=True to begin anew"):
         d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[d.Checkpointing(path)])
     assert path.read_bytes() == before
+    for how in ({}, {"resume": True}, {"overwrite": True}):
+        checkpoint = d.Checkpointing(tmp_path, **how)
+        with pytest.raises(d.ops.checkpoint.CheckpointError, match="a folder is there"):
+            d.fit(make_model(), sequential(), epochs=1, lr=0.1, device="cpu", callbacks=[checkpoint])
 
 
 def test_callbacks_before_a_checkpoint_see_the_training_that_was_taken_up(tmp_path: Path) -> None:

@@ -125,6 +125,14 @@ def test_best_and_last_weights(path: Path) -> None:
         d.load_checkpoint(path, weights="first")
 
 
+def test_a_path_in_the_home_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(path.parent))
+    d.save_checkpoint("~/tide.safetensors", make_model(), VOCAB)
+    assert path.is_file() and d.load_checkpoint("~/tide.safetensors").vocab.tokens == VOCAB.tokens
+    assert describe_checkpoint("~/tide.safetensors") == describe_checkpoint(path)
+
+
 def test_what_a_checkpoint_says_of_itself(path: Path) -> None:
     d.save_checkpoint(path, make_model(), VOCAB, settings={"lr": 0.1}, progress={"step": 3, "w": torch.zeros(2, 3)})
     about = describe_checkpoint(path)

@@ -539,7 +539,8 @@ def test_a_folder_that_goes_away_during_the_training_costs_nothing(
     gone.mkdir()
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(KeepBest, "on_epoch_end", lambda self, run: shutil.rmtree(gone, ignore_errors=True))
+    keep = KeepBest.on_epoch_end
+    monkeypatch.setattr(KeepBest, "on_epoch_end", lambda self, run: (keep(self, run), shutil.rmtree(gone, True)))
     monkeypatch.chdir(folder)
     command_line("train", "tide.txt", "--updates", "5", "--out", str(gone / "tide.safetensors"), *SMALL, code=1)
     error = capsys.readouterr().err

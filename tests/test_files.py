@@ -113,3 +113,15 @@ def test_the_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None:
     with replacing(tmp_path / "tide.txt") as file:
         file.write(b"new")
     assert (tmp_path / "tide.txt").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are a matter of Unix")
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_a_replaced_file_keeps_its_rights(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "tide.txt"
+    path.touch()
+    path.chmod(mode)
+    with replacing(path) as file:
+        file.write(b"new")
+        assert [part.stat().st_mode & 0o777 for part in tmp_path.glob("*.part")] == [mode], "not even for a moment"
+    assert path.read_bytes() == b"new" and path.stat().st_mode & 0o777 == mode

@@ -126,6 +126,16 @@ def test_bad_input(model: d.RNNLM) -> None:
         d.evaluate(model, d.load_text())
 
 
+@pytest.mark.parametrize("layer", [d.RNNScratch, d.RNNConcise, d.GRU, d.LSTM])
+def test_sizes_of_numpy_are_sizes(layer: type) -> None:
+    model = d.RNNLM(layer(np.int64(6), np.int64(5)), np.int64(6), dropout=np.float32(0.5))
+    assert model(torch.arange(6)[None])[0].shape == (1, 6, 6)
+    sizes = (model.rnn.num_inputs, model.rnn.num_hiddens, model.vocab_size, model.dropout)
+    assert sizes == (6, 5, 6, 0.5) and [type(size) for size in sizes] == [int, int, int, float]
+    with pytest.raises(TypeError, match="integer"):
+        layer(6, 5.0)
+
+
 @pytest.mark.parametrize("shape", [(8, 3), (3, 7), (24,), (3, 8, 1)])
 def test_targets_of_another_shape_have_no_loss(model: d.RNNLM, shape: tuple[int, ...]) -> None:
     """As many in another order, time first, would give a number."""

@@ -357,6 +357,11 @@ def test_fit_leaves_the_model_in_training_mode_and_touches_none_for_an_unknown_s
 def test_a_text_with_tokens_that_the_model_does_not_know_is_refused() -> None:
     with pytest.raises(ValueError, match="has a token 4, and the model is made for the tokens 0 to 3"):
         d.fit(_model(), d.SequentialWindows(IDS + 1, 2, 10), epochs=1, lr=0.1, device="cpu")
+    late = torch.zeros(1_100_000, dtype=torch.uint8)  # only the first million are looked at before the training
+    late[1_050_010] = 4
+    for engine in ("autograd", "closed-form"):
+        with pytest.raises(ValueError, match="has a token 4, and the model is made for the tokens 0 to 3"):
+            d.fit(_model(), d.SequentialWindows(late, 1100, 20), epochs=1, lr=0.1, device="cpu", engine=engine)
 
 
 class _Fewer:

@@ -186,6 +186,28 @@ def test_bad_windows(kind) -> None:
         kind(torch.arange(0), 1, 1)
     with pytest.raises(ValueError, match="offset"):
         d.SequentialWindows(ids, 2, 5, offset=-1)
+    with pytest.raises(TypeError, match="integer"):
+        kind(ids, 2.0, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (d.SequentialWindows, {"offset": 3}),
+        (d.RandomWindows, {"num_batches": 2}),
+        (d.RandomWindows, {"num_batches": 2, "overlap": False}),
+        (d.RandomWindows, {"num_batches": 2, "replacement": True}),
+    ],
+)
+def test_sizes_of_numpy_are_sizes(kind, options: dict) -> None:
+    numpys = {name: value if isinstance(value, bool) else np.int64(value) for name, value in options.items()}
+    one, other = kind(torch.arange(100), 4, 5, **options), kind(torch.arange(100), np.int64(4), np.int64(5), **numpys)
+    for windows in (one, other):
+        torch.manual_seed(0)
+        windows.minibatches = [X.tolist() for X, _ in windows]
+    assert one.minibatches == other.minibatches and len(one.minibatches) == len(one)
+    assert one.describe() == other.describe()
+    assert {type(value) for value in other.describe().values()} <= {str, int, bool}
 
 
 def test_an_epoch_of_another_length() -> None:

@@ -11,6 +11,7 @@ Learning*'s word for a layer out of the framework, beside the one from "scratch"
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -91,11 +92,12 @@ def rnn_step(
     return activation(X @ W_xh + H @ W_hh + b_h)
 
 
-def check_sizes(num_inputs: int, num_hiddens: int) -> None:
-    """Raise ValueError for a layer of less than one input or unit."""
+def check_sizes(num_inputs: int, num_hiddens: int) -> tuple[int, int]:
+    """The sizes as plain integers, which numpy's are not; raise ValueError for less than one input or unit."""
     for name, size in (("num_inputs", num_inputs), ("num_hiddens", num_hiddens)):
         if size < 1:
             raise ValueError(f"{name} is {size}; it must be at least 1.")
+    return operator.index(num_inputs), operator.index(num_hiddens)
 
 
 def check_inputs(inputs: torch.Tensor, H: torch.Tensor | None, num_inputs: int, num_hiddens: int) -> None:
@@ -142,7 +144,7 @@ class RNNScratch(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        check_sizes(num_inputs, num_hiddens)
+        num_inputs, num_hiddens = check_sizes(num_inputs, num_hiddens)
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
         self.W_xh = nn.Parameter(torch.empty(num_inputs, num_hiddens))
         self.W_hh = nn.Parameter(torch.empty(num_hiddens, num_hiddens))
@@ -214,7 +216,7 @@ class RNNConcise(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        check_sizes(num_inputs, num_hiddens)
+        num_inputs, num_hiddens = check_sizes(num_inputs, num_hiddens)
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
         self.rnn = nn.RNN(num_inputs, num_hiddens)
 
@@ -252,7 +254,7 @@ class _Gated(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int, *, weight_drop: float = 0.0) -> None:
         super().__init__()
-        check_sizes(num_inputs, num_hiddens)
+        num_inputs, num_hiddens = check_sizes(num_inputs, num_hiddens)
         if not 0 <= weight_drop < 1:
             raise ValueError(f"weight_drop is {weight_drop}; the share of weights left out is from 0 to below 1.")
         self.num_inputs, self.num_hiddens, self.weight_drop = num_inputs, num_hiddens, weight_drop

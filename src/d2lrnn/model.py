@@ -11,6 +11,7 @@ The input layer is a one-hot vector or a row of an embedding table; the recurren
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -109,7 +110,7 @@ class RNNLM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if not all(isinstance(getattr(rnn, name, None), int) for name in ("num_inputs", "num_hiddens")):
+        if not (hasattr(rnn, "num_inputs") and hasattr(rnn, "num_hiddens")):
             raise TypeError(
                 f"The recurrent layer is a {type(rnn).__name__}, which lacks num_inputs or num_hiddens. A layer has "
                 "both, and a forward(inputs, state) that takes (num_steps, batch_size, num_inputs) and returns outputs "
@@ -136,9 +137,9 @@ class RNNLM(nn.Module):
                 f"(vocab_size, num_inputs) = {(vocab_size, rnn.num_inputs)}."
             )
         self.rnn = rnn
-        self.vocab_size = vocab_size
+        self.vocab_size = operator.index(vocab_size)  # numpy's, made plain
         self.embedding = embedding
-        self.dropout = dropout
+        self.dropout = float(dropout)
         bound = 1 / math.sqrt(rnn.num_hiddens)
         self.W_hq = nn.Parameter(torch.empty(rnn.num_hiddens, vocab_size).uniform_(-bound, bound))
         self.b_q = nn.Parameter(torch.empty(vocab_size).uniform_(-bound, bound))

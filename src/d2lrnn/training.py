@@ -326,6 +326,7 @@ def fit(
     """
     check_model(model)
     settings = _checked_settings(windows, epochs, updates, lr, optimizer, schedule, clip)
+    heldout_ids = None if heldout_ids is None else as_row(heldout_ids, "heldout_ids")
     _check_texts(model, windows, heldout_ids)
     # `d2lrnn.ops` and `d2lrnn.engines` at run time: the loop does not know who listens, or how a step is computed.
     group, listeners = d2lrnn.ops.callbacks.with_the_usual(callbacks, device, progress)
@@ -372,6 +373,7 @@ def _checked_settings(
     total_steps = int(updates or 0) if epochs is None else int(epochs) * len(windows)
     learning_rate(0, total_steps, lr, schedule)  # refuses an unknown schedule before the model is moved
     optimizer = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", type(optimizer).__name__)
+    lr, clip = float(lr), None if clip is None else float(clip)  # numpy's, made plain
     settings = {"updates": total_steps, "lr": lr, "optimizer": optimizer, "schedule": schedule, "clip": clip}
     # Of windows of your own only these are needed: carries_state, a length, and minibatches (X, Y).
     return settings | {"minibatches": len(windows), **getattr(windows, "describe", dict)()}
@@ -383,10 +385,9 @@ def _check_texts(
     if isinstance(ids := getattr(windows, "ids", None), torch.Tensor):
         check_ids(ids[:1_000_000], model.vocab_size)  # the beginning: a memory map may hold gigabytes
     if heldout_ids is not None:
-        row = as_row(heldout_ids, "heldout_ids")
-        if len(row) < 2:
+        if len(heldout_ids) < 2:
             raise ValueError(
-                f"The held-out text has {len(row)} tokens; scoring needs at least 2. "
+                f"The held-out text has {len(heldout_ids)} tokens; scoring needs at least 2. "
                 "Hold out more, or pass heldout_ids=None."
             )
-        check_ids(row[:1_000_000], model.vocab_size)
+        check_ids(heldout_ids[:1_000_000], model.vocab_size)

@@ -19,6 +19,7 @@ stream. Row i of a minibatch goes on where row i of the one before stopped, so i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -50,8 +51,7 @@ class _Windows:
             if size < 1:
                 raise ValueError(f"{name} is {size}; it must be at least 1.")
         self.ids = ids  # of any integer type, as a memory map may be: a minibatch is converted when it is cut
-        self.batch_size = batch_size
-        self.num_steps = num_steps
+        self.batch_size, self.num_steps = operator.index(batch_size), operator.index(num_steps)  # numpy's, made plain
         self.position = 0
         self._resumed = False
 
@@ -173,11 +173,11 @@ class RandomWindows(_Windows):
         self.generator = generator
         self._state_at_start = self._source().get_state()
         # Without overlap up to num_steps - 1 tokens are lost to the random offset.
-        spare = 0 if overlap else num_steps - 1
-        self._num_windows = (len(self.ids) - 1 - spare) // num_steps
-        if self._num_windows < batch_size:
-            raise self._too_short(batch_size * num_steps + 1 + spare)
-        most = self._num_windows // batch_size
+        spare = 0 if overlap else self.num_steps - 1
+        self._num_windows = (len(self.ids) - 1 - spare) // self.num_steps
+        if self._num_windows < self.batch_size:
+            raise self._too_short(self.batch_size * self.num_steps + 1 + spare)
+        most = self._num_windows // self.batch_size
         if num_batches is not None and not (num_batches >= 1 and (replacement or num_batches <= most)):
             limit = "at least 1" if replacement else f"from 1 to {most}, which cover the text once"
             raise ValueError(f"num_batches is {num_batches}; it must be {limit}.")
@@ -272,14 +272,14 @@ class SequentialWindows(_Windows):
         super().__init__(ids, batch_size, num_steps)
         if offset < 0:
             raise ValueError(f"offset is {offset}; it must be 0 or more.")
-        self.offset = offset
-        usable = max(len(self.ids) - offset, 0)
-        self._stream_length = usable // batch_size
+        self.offset = operator.index(offset)
+        usable = max(len(self.ids) - self.offset, 0)
+        self._stream_length = usable // self.batch_size
         # The last stream has no neighbour to borrow its last target from.
-        inputs = min(self._stream_length, usable - 1 - (batch_size - 1) * self._stream_length)
-        self._num_batches = max(inputs, 0) // num_steps
+        inputs = min(self._stream_length, usable - 1 - (self.batch_size - 1) * self._stream_length)
+        self._num_batches = max(inputs, 0) // self.num_steps
         if self._num_batches < 1:
-            raise self._too_short(offset + batch_size * num_steps + 1)
+            raise self._too_short(self.offset + self.batch_size * self.num_steps + 1)
 
     def describe(self) -> dict[str, Any]:
         """What decides which minibatches come, but for the text itself."""

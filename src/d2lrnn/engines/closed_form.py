@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from d2lrnn.layers import State
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, check_ids
 
 __all__ = ["ClosedForm", "Weights", "Workspace", "hidden_states", "loss_and_gradients", "threads_for"]
 
@@ -343,7 +343,12 @@ class ClosedForm:
             self._stack.enter_context(threads_for(len(self._weights.W_hh), len(X)))
         self._workspace.start_from(state)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows shows in the loss
-            loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._workspace)
+            try:
+                loss_nats = loss_and_gradients(self._weights, self._grads, X, Y, self._workspace)
+            except (IndexError, RuntimeError):
+                for ids in (X, Y):
+                    check_ids(ids, len(self._weights.b_q))  # only now: it costs a pass over all of them
+                raise
         return loss_nats, self._workspace.last_state.clone()
 
     def forward(self, X: torch.Tensor, state: State | None) -> tuple[torch.Tensor, State]:

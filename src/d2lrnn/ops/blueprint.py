@@ -136,8 +136,8 @@ def _arguments(module: object, names: Iterable[str]) -> dict[str, Any]:
     for name in names:
         if not isinstance(getattr(module, name, ...), bool | int | float | str | None):
             raise ValueError(
-                f"{type(module).__name__} was made with {name!r} and does not keep it as a number or a string in an "
-                "attribute of that name, so it cannot be made again from a file."
+                f"{type(module).__name__} was made with {name!r} and does not keep it as a plain number or a string in "
+                "an attribute of that name, so it cannot be made again from a file."
             )
     return {name: getattr(module, name) for name in names}
 

@@ -53,6 +53,12 @@ class KeepBest(Callback):
 
     A training that diverges or is interrupted leaves the weights it had.
 
+    Raises
+    ------
+    ValueError
+        Before the training: if nothing is held out, or if a training goes on whose best epoch is behind it and whose
+        checkpoint holds no weights of that epoch.
+
     Examples
     --------
     >>> import torch
@@ -64,9 +70,22 @@ class KeepBest(Callback):
     True
     """
 
+    keep_best = True
+
     def on_train_begin(self, run: Run) -> None:
         if run.heldout_ids is None:
             raise ValueError(f"{type(self).__name__} goes by the held-out perplexity; pass heldout_ids to fit.")
+        best = run.history.best
+        if not self.keep_best or best is None or run.best_weights is not None:
+            return
+        # A training goes on that kept none until now. The best weights may be those at hand, or they are lost.
+        if not run._in_epoch:
+            KeepBest.on_epoch_end(self, run)
+        if run.best_weights is None:
+            raise ValueError(
+                f"{type(self).__name__} has no weights of the best epoch so far, epoch {best.epoch}: the training that "
+                "goes on here was begun without it. Go on without it, or begin anew with it."
+            )
 
     def on_epoch_end(self, run: Run) -> None:
         if run.history.best is run.history.epochs[-1]:

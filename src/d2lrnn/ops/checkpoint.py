@@ -135,7 +135,7 @@ def save_checkpoint(
             f"model is a {type(model).__name__} and must be an RNNLM; the order is save_checkpoint(path, model, vocab)."
         )
     about = _about(model, vocab, settings)
-    path = Path(path)
+    path = Path(path).expanduser()
     tensors = {f"model.{name}": cpu_copy(tensor) for name, tensor in model.state_dict().items()}
     if (sample := sample_logits(model)) is not None:
         tensors["sample"] = sample
@@ -167,15 +167,17 @@ def _about(model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None
     }
 
 
-def check_storable(model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None) -> None:
+def check_storable(
+    model: RNNLM, vocab: Vocab | None, settings: Mapping[str, Any] | None, progress: Mapping[str, Tree]
+) -> None:
     """Raise now, and not after a training, what :func:`save_checkpoint` would raise about these.
 
     Raises
     ------
     ValueError, TypeError
-        If the vocabulary is of another size, or the model or a setting cannot be stored.
+        If the vocabulary is of another size, or the model, a setting or something of the progress cannot be stored.
     """
-    json.dumps(_about(model, vocab, settings))
+    json.dumps(_about(model, vocab, settings) | {"progress": _pack(progress, "progress", {})})
 
 
 def load_checkpoint(
@@ -219,7 +221,7 @@ def load_checkpoint(
     """
     if weights not in ("best", "last"):
         raise ValueError(f"weights is {weights!r}; it must be 'best' or 'last'.")
-    path = Path(path)
+    path = Path(path).expanduser()
     about, tensors = _read(path)
     try:
         progress = _unpack(about["progress"], tensors)
@@ -262,7 +264,8 @@ def describe_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> about["model"]["layer"], about["settings"], about["progress"]
     ({'class': 'd2lrnn.layers.RNNScratch', 'arguments': {'num_inputs': 3, 'num_hiddens': 4}}, {'lr': 0.1}, {'step': 7})
     """
-    about, tensors = _read(Path(path))
+    path = Path(path).expanduser()
+    about, tensors = _read(path)
     shapes = {name: f"{str(t.dtype).removeprefix('torch.')}{tuple(t.shape)}" for name, t in tensors.items()}
     weights = {name.removeprefix("model."): shape for name, shape in shapes.items() if name.startswith("model.")}
     try:

@@ -7,6 +7,7 @@ import glob
 import math
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +40,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : str or path
-        Its folder must exist. Of a symbolic link the file is replaced that it leads to, and the link stays.
+        Its folder must exist. Of a symbolic link the file is replaced that it leads to, and the link stays. The new
+        file has the mode of the one before.
 
     Yields
     ------
@@ -72,6 +74,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(path, part)  # at once: what only its owner could read, nobody else reads now
             yield file
             file.flush()
             os.fsync(file.fileno())

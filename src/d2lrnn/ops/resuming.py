@@ -118,10 +118,10 @@ class Checkpointing(Callback):
     ValueError
         If an interval is not above 0, or `resume` and `overwrite` are both asked for.
     CheckpointError
-        Before the training: if the file is there and neither is, if it is of another training, or if its folder cannot
-        be written to. At its end: if the file cannot be written; then the training is stored in a new folder in the
-        home folder or among the temporary files, which the message names. In between that is a warning, and tried
-        again.
+        Before the training: if the file is there and neither is, if it is of another training, if its folder cannot
+        be written to, or if a folder is in its place. At its end: if the file cannot be written; then the training is
+        stored in a new folder in the home folder or among the temporary files, which the message names. In between that
+        is a warning, and tried again.
 
     Examples
     --------
@@ -164,13 +164,13 @@ class Checkpointing(Callback):
                     f"load_state_dict, as {example} has."
                 )
         there = bool(run.group.broadcast(torch.tensor(float(self.path.exists()))))
+        check_writable(self.path)
         if there and not (self.resume or self.overwrite):
             raise CheckpointError(
                 f"{str(self.path)!r} is there already. Pass resume=True to go on with that training, overwrite=True to "
                 "begin anew, or another path."
             )
-        check_writable(self.path)
-        check_storable(run.model, self.vocab, self.settings)
+        check_storable(run.model, self.vocab, self.settings, run.state_dict())
         if there and self.resume:
             self._resume(run)
         self._start_counting(run)
@@ -230,6 +230,8 @@ class Checkpointing(Callback):
 
 def check_writable(path: Path) -> None:
     """Raise :class:`CheckpointError` now, and not after the training, if a file cannot be written there."""
+    if path.is_dir():
+        raise CheckpointError(f"The checkpoint {str(path)!r} cannot be written: a folder is there. Name a file in it.")
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.touch()

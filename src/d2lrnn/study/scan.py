@@ -278,7 +278,7 @@ class LinearRecurrence(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        check_sizes(num_inputs, num_hiddens)
+        num_inputs, num_hiddens = check_sizes(num_inputs, num_hiddens)
         if num_hiddens % 2:
             raise ValueError(f"num_hiddens is {num_hiddens}; it must be even, two for each complex number.")
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
@@ -344,7 +344,7 @@ class GatedLinearRecurrence(nn.Module):
 
     def __init__(self, num_inputs: int, num_hiddens: int) -> None:
         super().__init__()
-        check_sizes(num_inputs, num_hiddens)
+        num_inputs, num_hiddens = check_sizes(num_inputs, num_hiddens)
         self.num_inputs, self.num_hiddens = num_inputs, num_hiddens
         bound = 1 / math.sqrt(num_inputs)
         self.W_xa = nn.Parameter(torch.empty(num_inputs, num_hiddens).uniform_(-bound, bound))
