@@ -95,6 +95,17 @@ def test_bad_input() -> None:
         d.coding.decompress(model, b"\0\0")
 
 
+def test_weights_that_are_no_numbers_pack_and_unpack_nothing() -> None:
+    model = d.RNNLM(d.RNNScratch(3, 4), vocab_size=3)
+    ids = torch.tensor([0, 1, 2] * 20)
+    packed = d.coding.compress(model, ids)
+    model.b_q.data[1] = math.nan
+    with pytest.raises(ValueError, match="logits are not finite"):
+        d.coding.compress(model, ids)
+    with pytest.raises(ValueError, match="logits are not finite"):
+        d.coding.decompress(model, packed)
+
+
 @pytest.mark.parametrize("order", [0, 1, 3])
 def test_a_table_is_asked_with_no_more_context_than_it_uses(order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = d.load_text().heldout_ids[:200]

@@ -7,10 +7,24 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from torch import nn
 
 import d2lrnn as d
 from d2lrnn.engines import Stepper
 from d2lrnn.engines.cuda_graph import CudaGraph
+from d2lrnn.study.attention import CausalAttention
+
+
+class _FromLearned(d.RNNScratch):
+    """Begins with a state that is learned; at the beginning of the training it is that of other layers, zeros."""
+
+    def __init__(self, num_inputs: int, num_hiddens: int) -> None:
+        super().__init__(num_inputs, num_hiddens)
+        self.H_0 = nn.Parameter(torch.zeros(num_hiddens))
+
+    def forward(self, inputs: torch.Tensor, H: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        return super().forward(inputs, self.H_0.expand(inputs.shape[1], -1) if H is None else H)
+
 
 MODELS = {
     "scratch": lambda: d.RNNLM(d.RNNScratch(5, 6), 5),
@@ -18,6 +32,8 @@ MODELS = {
     "embedding": lambda: d.RNNLM(d.RNNScratch(3, 6), 5, torch.nn.Embedding(5, 3)),
     "gru": lambda: d.RNNLM(d.GRU(5, 6), 5),
     "lstm": lambda: d.RNNLM(d.LSTM(5, 6), 5),
+    "learned state": lambda: d.RNNLM(_FromLearned(5, 6), 5),
+    "growing cache": lambda: d.RNNLM(CausalAttention(5, 6, num_heads=2, reach=16), 5),
 }
 
 
@@ -76,6 +92,18 @@ def test_inputs_are_copied_and_nothing_of_the_caller_is_kept() -> None:
         changed, _ = stepper(X, Y, lr=0.0)
     assert changed != first
     assert not torch.equal(stepper.state, state)
+
+
+def test_every_shape_is_recorded_once() -> None:
+    recorded = []
+    model = MODELS["lstm"]()
+    with Stepper(model, engine="autograd") as stepper:
+        stepper.engine = CudaGraph(model, stepper.flat.grad, record=lambda task: [recorded.append(task), task][1])
+        for _ in range(3):  # epochs
+            stepper.state = None
+            for _ in range(3):
+                stepper(*torch.randint(5, (2, 2, 4)), lr=0.1)
+    assert len(recorded) == 2  # without a state and with one
 
 
 def test_recording_draws_no_random_numbers_of_the_training() -> None:

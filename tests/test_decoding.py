@@ -115,6 +115,8 @@ def test_extreme_temperatures() -> None:
     greedy = [0.0, 1.0, 0.0, 0.0]
     assert d.next_token_probs(LOGITS, 0).tolist() == greedy
     assert d.next_token_probs(LOGITS * 1e10, 1e-30).tolist() == greedy  # no overflow on the way to greedy
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert d.next_token_probs(LOGITS.to(dtype), 1e-50).tolist() == greedy  # less than a float32 can hold
     torch.testing.assert_close(d.next_token_probs(LOGITS, 1e30), torch.full((4,), 0.25))
 
 

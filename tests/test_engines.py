@@ -176,7 +176,8 @@ def test_a_first_gradient_that_is_not_finite_is_no_reason_to_leave_the_closed_fo
 
 @pytest.mark.parametrize(("X", "Y"), [([[5]], [[0]]), ([[-1]], [[0]]), ([[0]], [[5]]), ([[0]], [[-1]])])
 def test_tokens_outside_the_vocabulary_are_refused(X: list, Y: list) -> None:
-    with Stepper(_model()) as stepper, pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
+    message = r"has a token (5|-1), and the model is made for the tokens 0 to 4"
+    with Stepper(_model()) as stepper, pytest.raises(ValueError, match=message):
         stepper(torch.tensor(X), torch.tensor(Y), lr=0.1)
 
 
@@ -217,6 +218,12 @@ def _tied() -> d.RNNLM:
     return model
 
 
+def _embedding_patched() -> d.RNNLM:
+    model = _model(num_inputs=3)
+    model.embedding.forward = lambda X: torch.zeros(*X.shape, 3).double()
+    return model
+
+
 def _larger() -> d.RNNLM:
     model = _model()
     model.extra = nn.Parameter(torch.zeros(1).double())
@@ -232,6 +239,7 @@ OTHERS = {
     "frozen": _frozen,
     "loss": _with_own_loss,
     "tied": _tied,
+    "embedding patched": _embedding_patched,
     "larger": _larger,
     "bfloat16": lambda: _model(dtype=torch.bfloat16),
     "padded": lambda: d.RNNLM(d.RNNScratch(3, 6), 5, nn.Embedding(5, 3, padding_idx=0)),
@@ -249,6 +257,25 @@ def test_what_the_closed_form_does_not_do_is_left_to_autograd(name: str) -> None
         assert stepper.engine_name == f"autograd ({why_not(model)})"
     with Stepper(_model()) as stepper:
         assert stepper.engine_name == "closed-form"
+
+
+def test_a_change_for_all_models_counts_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _model(num_inputs=3)
+    module = nn.modules.module
+    for register in (
+        module.register_module_forward_hook,
+        module.register_module_forward_pre_hook,
+        module.register_module_full_backward_hook,
+        module.register_module_full_backward_pre_hook,
+    ):
+        hook = register(lambda *_: None)
+        try:
+            assert why_not(model) == "there are hooks on every module"
+        finally:
+            hook.remove()
+    assert why_not(model) is None
+    monkeypatch.setattr(nn.Embedding, "forward", lambda self, X: self.weight[X] + 1)
+    assert why_not(model) == "Embedding.forward is not the package's own"
 
 
 def test_bad_settings() -> None:

@@ -204,6 +204,13 @@ def test_nothing_to_score(trained: d.pretrained.Pretrained, text: str) -> None:
         d.ops.scoring.score_text(trained.model, trained.vocab, [text], clean=False)
 
 
+@pytest.mark.parametrize("times", [1, 400])  # one row, and rows side by side
+def test_weights_that_are_no_numbers_score_nothing(trained: d.pretrained.Pretrained, times: int) -> None:
+    trained.model.b_q.data[3] = math.nan
+    with pytest.raises(ValueError, match="logits are not finite"):
+        d.ops.scoring.score_text(trained.model, trained.vocab, ["the tide went out and came back "] * times)
+
+
 def test_a_model_stays_in_the_mode_it_was_in(trained: d.pretrained.Pretrained) -> None:
     trained.model.train()
     assert math.isfinite(d.ops.scoring.score_text(trained.model, trained.vocab, ["low tide"]).score.perplexity)

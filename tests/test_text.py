@@ -69,6 +69,14 @@ def test_bad_vocabulary_input() -> None:
         d.Vocab("ab").decode([2])
     with pytest.raises(IndexError):
         d.Vocab("ab").decode([-1])
+    for bad in ([[0, 1]], torch.tensor([[0], [1]])):
+        with pytest.raises(ValueError, match=r"indices has shape .* expected one row"):
+            d.Vocab("ab").decode(bad)
+    with pytest.raises(TypeError, match="must be integers"):
+        d.Vocab("ab").decode([0.9, 1.9])  # type: ignore[list-item]
+    for vocab in (d.Vocab("ab"), d.Vocab("ab", unk_token="<unk>")):
+        with pytest.raises(TypeError, match="The token 1 is of type int; tokens are strings"):
+            vocab.encode([1, 2])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="'char' or 'word'"):
         d.tokenize("a", "byte")  # type: ignore[arg-type]
 

@@ -119,8 +119,8 @@ def next_token_probs(
     largest = _largest(logits)
     if temperature == 0:
         return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
-    # Subtracting the maximum first keeps a tiny temperature from overflowing.
-    probs = torch.softmax((logits - largest) / temperature, dim=-1)
+    # Subtracting the maximum first keeps a tiny temperature from overflowing. As a float32 one below 1e-37 may be 0.
+    probs = torch.softmax((logits - largest) / max(temperature, 1e-37), dim=-1)
     if top_k is None and top_p is None and min_p is None:
         return probs
     ranked, order = probs.sort(descending=True, stable=True)

@@ -226,9 +226,13 @@ class Vocab:
         ------
         ValueError
             If the token is unknown and the vocabulary has no `unk_token`.
+        TypeError
+            If the token is not a string.
         """
         if token in self._index:
             return self._index[token]
+        if not isinstance(token, str):
+            raise TypeError(f"The token {token!r} is of type {type(token).__name__}; tokens are strings.")
         if self.unk_token is not None:
             return 0
         spelled_out = len(token) == 1 and has_words(self)
@@ -245,6 +249,8 @@ class Vocab:
         ------
         ValueError
             If a token is unknown and the vocabulary has no `unk_token`.
+        TypeError
+            If a token is not a string.
         """
         return [self.index(token) for token in tokens]
 
@@ -261,8 +267,12 @@ class Vocab:
         ------
         IndexError
             If an index is not in the table.
+        ValueError
+            If they are more than one row.
+        TypeError
+            If they are not integers.
         """
-        numbers = indices.tolist() if isinstance(indices, torch.Tensor) else [int(index) for index in indices]
+        numbers = as_row(indices, "indices").tolist()
         for index in numbers:
             if not 0 <= index < len(self):
                 raise IndexError(f"index {index} is not in the vocabulary, which runs from 0 to {len(self) - 1}.")

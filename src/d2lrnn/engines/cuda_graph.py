@@ -13,9 +13,12 @@ from collections.abc import Callable
 import torch
 
 from d2lrnn.layers import State
-from d2lrnn.model import RNNLM
+from d2lrnn.model import RNNLM, map_state
 
 __all__ = ["CudaGraph", "record_cuda_graph"]
+
+#: Inputs, targets and state give loss and next state.
+_Step = Callable[[torch.Tensor, torch.Tensor, State | None], tuple[float, State]]
 
 
 def record_cuda_graph(task: Callable[[], None]) -> Callable[[], None]:
@@ -50,9 +53,10 @@ def record_cuda_graph(task: Callable[[], None]) -> Callable[[], None]:
 
 
 class CudaGraph:
-    """The engine: the model's own forward and backward pass, captured for each shape of minibatch.
+    """The engine: the model's own forward and backward pass, captured for each shape of minibatch and state.
 
-    Clipping and update are not in the graph, because they must know whether the loss is finite.
+    No state is a case of its own: what a model begins with need not be zeros, and may be learned. Clipping and update
+    are not in the graph, because they must know whether the loss is finite.
 
     Parameters
     ----------
@@ -74,54 +78,51 @@ class CudaGraph:
     ) -> None:
         self.model, self.grad = model, grad
         self._record = record
-        self._shape: torch.Size | None = None
+        self._captured: dict[tuple[torch.Size, ...], _Step] = {}
 
     def __call__(self, X: torch.Tensor, Y: torch.Tensor, state: State | None) -> tuple[float, State]:
-        if X.shape != self._shape:
-            self._capture(X, Y)
-        self._X.copy_(X)
-        self._Y.copy_(Y)
-        parts = state if isinstance(state, tuple) else (state,) * len(self._before)
-        for memory, part in zip(self._before, parts):
-            if part is None:
-                memory.zero_()
-            elif part.shape != memory.shape:
-                raise ValueError(
-                    f"the state has shape {tuple(part.shape)}; expected {tuple(memory.shape)}: one row for each "
-                    "sequence of the batch. Start with None when the batch changes."
-                )
-            else:
-                memory.copy_(part)
-        self._replay()
-        after = tuple(part.clone() for part in self._after)
-        return self._loss.item(), after if self._is_pair else after[0]
+        shapes = X.shape, *(part.shape for part in _parts(state))
+        if shapes not in self._captured:
+            self._captured[shapes] = self._capture(X, Y, state)
+        return self._captured[shapes](X, Y, state)
 
-    def _capture(self, X: torch.Tensor, Y: torch.Tensor) -> None:
+    def _capture(self, X: torch.Tensor, Y: torch.Tensor, state: State | None) -> _Step:
         """Give inputs, states and loss their memory, and record the step between them."""
-        self._X, self._Y = X.clone(), Y.clone()
+        inputs, targets = X.clone(), Y.clone()
+        before = None if state is None else map_state(torch.clone, state)
         # These runs draw random numbers (dropout) that no training step has seen.
         random = torch.cuda.get_rng_state(X.device) if X.is_cuda else torch.get_rng_state()
         with torch.no_grad():
-            _, state = self.model(X)
-        self._is_pair = isinstance(state, tuple)
-        self._before = [torch.zeros_like(part) for part in (state if self._is_pair else (state,))]
-        self._after = [torch.zeros_like(part) for part in self._before]
-        self._loss = torch.zeros((), dtype=self.grad.dtype, device=X.device)
+            after = map_state(torch.zeros_like, self.model(inputs, before)[1])
+        mean_loss = torch.zeros((), dtype=self.grad.dtype, device=X.device)
 
         def task() -> None:
-            logits, state = self.model(self._X, tuple(self._before) if self._is_pair else self._before[0])
-            loss = self.model.loss(logits, self._Y)
+            logits, state = self.model(inputs, before)
+            loss = self.model.loss(logits, targets)
             self.grad.zero_()
             loss.backward()
-            for memory, part in zip(self._after, state if self._is_pair else (state,)):
+            for memory, part in zip(_parts(after), _parts(state)):
                 memory.copy_(part.detach())
-            self._loss.copy_(loss.detach())
+            mean_loss.copy_(loss.detach())
 
         if X.is_cuda:
             with torch.cuda.device(X.device):
-                self._replay = self._record(task)
+                replay = self._record(task)
             torch.cuda.set_rng_state(random, X.device)
         else:
-            self._replay = self._record(task)
+            replay = self._record(task)
             torch.set_rng_state(random)
-        self._shape = X.shape
+
+        def step(X: torch.Tensor, Y: torch.Tensor, state: State | None) -> tuple[float, State]:
+            inputs.copy_(X)
+            targets.copy_(Y)
+            for memory, part in zip(_parts(before), _parts(state)):
+                memory.copy_(part)
+            replay()
+            return mean_loss.item(), map_state(torch.clone, after)
+
+        return step
+
+
+def _parts(state: State | None) -> tuple[torch.Tensor, ...]:
+    return state if isinstance(state, tuple) else () if state is None else (state,)

@@ -32,16 +32,18 @@ def why_not(model: nn.Module) -> str | None:
         return "the closed form is written for RNNLM around RNNScratch, and not for their subclasses or other layers"
     if model.dropout:
         return "the model drops outputs at random"
-    if changed := _changed_code(model):
-        return f"{changed} is not the package's own"
     table = model.embedding
     if table is not None and (type(table) is not nn.Embedding or table.padding_idx is not None or table.max_norm):
         return "the embedding does more than to look up rows"
     if table is not None and (table.sparse or table.scale_grad_by_freq):
         return "the embedding's gradient is a special one"
+    if changed := _changed_code(model):
+        return f"{changed} is not the package's own"
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     if any(getattr(module, name) for module in model.modules() for name in hooks):
         return "the model has hooks"
+    if any(getattr(nn.modules.module, f"_global{name}") for name in hooks):
+        return "there are hooks on every module"
     weights = [weight for weight in weights_of(model) if weight is not None]
     if {(w.device.type, w.dtype) for w in weights} not in ({("cpu", torch.float32)}, {("cpu", torch.float64)}):
         return "the weights are not all float32 or all float64 on the CPU"
@@ -58,10 +60,14 @@ def _is_from(function: object, file: str | None) -> bool:
 
 
 def _changed_code(model: RNNLM) -> str | None:
-    """The name of a function on the model's way that somebody has put in the place of the package's own."""
+    """The name of a function on the model's way that somebody has put in the place of the package's own.
+
+    The embedding is torch's, and its class is known to be nn.Embedding here.
+    """
     for module, home, names in (
         (model, model_module, ("encode_inputs", "forward", "loss")),
         (model.rnn, layers, ("forward",)),
+        *([] if model.embedding is None else [(model.embedding, nn.modules.sparse, ("forward",))]),
     ):
         kind = type(module)
         for name in names:

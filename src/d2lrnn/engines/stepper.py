@@ -127,7 +127,7 @@ class Stepper:
     Attributes
     ----------
     state : State or None
-        With which the next step begins; None for zeros. May be set.
+        With which the next step begins; None for what the layer begins with by itself, mostly zeros. May be set.
     reduce : callable
         Where several processes train together: takes this one's flat gradient and loss, leaves everyone's mean in the
         gradient, and returns everyone's mean loss.

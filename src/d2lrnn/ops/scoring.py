@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from d2lrnn.metrics import Score
+from d2lrnn.metrics import Score, not_finite
 from d2lrnn.model import RNNLM, State, evaluating, map_state
 from d2lrnn.ops.stream import ChunkNormalizer
 from d2lrnn.text import Level, Vocab, count_left_out, normalize, tokenize
@@ -99,7 +99,7 @@ def score_text(
     Raises
     ------
     ValueError
-        If fewer than two tokens of the text are known.
+        If fewer than two tokens of the text are known, or the model's weights are not finite.
 
     Examples
     --------
@@ -233,7 +233,10 @@ class _Reader:
             piece = slice(start, start + _STEPS)
             nats, self.state = self._nats(X[None, piece], Y[None, piece], self.state)
             pieces.append(nats[0])
-        return torch.cat([torch.empty(0), *(piece.cpu() for piece in pieces)]).double().numpy()
+        found = torch.cat([torch.empty(0), *(piece.cpu() for piece in pieces)]).double()
+        if found.isnan().any():
+            raise not_finite()
+        return found.numpy()
 
     def _read_rows(self, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor | None:
         """Nats of rows of which each goes on where the one before ends; None where a row is too short to forget."""

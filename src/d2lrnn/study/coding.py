@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
+from d2lrnn.metrics import not_finite
 from d2lrnn.model import RNNLM, State, evaluating
 from d2lrnn.ngram import NGramLM
 
@@ -70,6 +71,8 @@ def _cumulative_shares(probs: torch.Tensor) -> list[int]:
     list of int, length vocab_size + 1
         Token i has the share from entry i to entry i + 1.
     """
+    if probs.isnan().any():  # no share would be left, and the interval would be doubled for ever
+        raise not_finite()
     spare = _TOTAL - len(probs)
     ends = (probs.double().cumsum(0).clamp(max=1.0) * spare).long() + torch.arange(1, len(probs) + 1)
     ends[-1] = _TOTAL
@@ -127,7 +130,8 @@ def compress(model: RNNLM | NGramLM, ids: torch.Tensor) -> bytes:
     Raises
     ------
     ValueError
-        If an index does not belong to the model's vocabulary, or the text is too long for its header.
+        If an index does not belong to the model's vocabulary, the text is too long for its header, or the model's
+        weights are not finite.
 
     Examples
     --------
@@ -186,7 +190,8 @@ def decompress(model: RNNLM | NGramLM, packed: bytes) -> torch.Tensor:
     Raises
     ------
     ValueError
-        If the bytes are too few to hold a length, or are more or fewer than a text of that length takes.
+        If the bytes are too few to hold a length, or are more or fewer than a text of that length takes, or the model's
+        weights are not finite.
 
     Examples
     --------
