@@ -528,10 +528,10 @@ def test_the_picture_waits_for_the_guess_and_the_answers_ask_for_it(widget: Loca
     widget.get_by_role("button", name="Needed?").click()
     widget.get_by_role("button", name="Needed?").click()
     widget.get_by_role("button", name="yes", exact=True).click()
-    expect(widget.locator(".d2lrnn-outcome")).to_have_text(re.compile("^No\\. Attention still guesses n"))
+    expect(widget.locator(".d2lrnn-outcome")).to_have_text(re.compile("^Not so\\. Attention still guesses n"))
     widget.get_by_role("button", name="Needed?").click()
     widget.get_by_role("button", name="Needed?").click()
-    widget.get_by_role("button", name="no", exact=True).click()
+    widget.locator(".d2lrnn-answers").get_by_text("no", exact=True).click()
     expect(widget.locator(NOW)).to_have_text("Without the\u00a0r, the RNN guesses i, attention still n.")
     letters(widget).nth(3).click()  # as the outcome tells: the far d
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Your earlier guess:")

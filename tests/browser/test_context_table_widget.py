@@ -426,7 +426,7 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.get_by_role("status")).to_have_text("We counted “ll␣th” 47 times.")
     answers.get_by_role("button", name="5 times").click()
     gets = "by counts alone, the letter that really came would be impossible. But after “␣th”, the last 3 letters,"
-    expect(told).to_contain_text(f"No. Never: {gets}")
+    expect(told).to_contain_text(f"Not so. Never: {gets}")
     expect(widget.locator(".ctx-real")).to_have_text("o 0")
     assert widget.locator(".ctx-counts").evaluate(asked) == "none"
     assert widget.locator(".ctx-told").first.is_visible()

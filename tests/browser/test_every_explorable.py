@@ -132,7 +132,7 @@ def test_a_figure_is_no_higher_than_the_frame_that_the_page_of_all_gives_it(
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "TrainingLab"])
-def test_on_a_wide_page_of_its_own_a_step_stands_beside_the_figure_all_of_it_in_sight(
+def test_on_a_wide_page_of_its_own_a_step_stands_beside_the_figure_all_of_it_in_sight_and_keeps_its_answer(
     browser: Browser, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "page.html").write_text(page_of_its_own(getattr(widgets, name)()), encoding="utf-8")
@@ -141,13 +141,26 @@ def test_on_a_wide_page_of_its_own_a_step_stands_beside_the_figure_all_of_it_in_
         page.goto((tmp_path / "page.html").as_uri())
         figure = page.locator('.d2lrnn-widget[data-ready="1"]')
         shape = figure.locator(".d2lrnn-shape").bounding_box()
-        for title in figure.locator(".d2lrnn-step-title").all():
+        titles, outcome = figure.locator(".d2lrnn-step-title").all(), figure.locator(".d2lrnn-outcome")
+        answer = figure.locator(".d2lrnn-answers button").first
+        told = []
+        for title in titles:
             title.click()
-            figure.locator(".d2lrnn-answers button").first.click()
-            expect(figure.locator(".d2lrnn-outcome")).to_be_visible()
+            expect(outcome).to_be_hidden()
+            answer.click()
+            expect(outcome).to_be_visible()
+            told.append(outcome.inner_text())
             step = figure.locator(".d2lrnn-step").bounding_box()
             assert shape["x"] + shape["width"] < step["x"] and step["x"] + step["width"] < 1280
             assert step["y"] + step["height"] < 800
+        for title, before in zip(titles, told, strict=True):  # opened again
+            title.click()
+            expect(answer).to_have_attribute("aria-pressed", "true")
+            expect(outcome).to_have_text(before)
+        as_at_first(page)
+        for title in titles:
+            title.click()
+            expect(outcome).to_be_hidden()
         assert page.evaluate("() => document.documentElement.scrollWidth") == 1280
 
 

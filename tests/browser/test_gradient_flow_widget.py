@@ -387,7 +387,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-squash")).to_be_hidden()
     expect(widget.locator(".d2lrnn-question")).to_contain_text("letters that come in as numbers of about 1")
     widget.get_by_role("button", name="Yes, just as fast").click()
-    expect(outcome).to_contain_text("No. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on top of")  # noqa: RUF001
+    expect(outcome).to_contain_text("Not so. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on")  # noqa: RUF001
     expect(outcome).to_contain_text("of × 1.20 makes about × 0.71 a step.")  # noqa: RUF001
     still = expected(GradientFlow(radius=1.2, activation="tanh", input_size=0.1))
     expect(outcome).to_contain_text(f"with size 0.1, it still grows to {still} times its size.")
@@ -400,7 +400,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-unit-dot")).to_have_count(24)
 
     widget.get_by_label("factor of each step").fill("146")  # the answer is of before
-    expect(outcome).to_contain_text("Your earlier guess: No. It vanishes")
+    expect(outcome).to_contain_text("Your earlier guess: Not so. It vanishes")
     expect(widget.locator(".flow-factor")).to_contain_text("weights × 1.46")  # noqa: RUF001
 
     widget.locator(".d2lrnn-step-title").nth(2).click()

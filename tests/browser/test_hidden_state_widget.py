@@ -204,7 +204,7 @@ def test_a_step_hides_its_answer_until_a_guess_is_pressed(widget: Locator) -> No
     handle(widget).press("ArrowRight")  # a reader may look elsewhere meanwhile
     assert words(widget)[1] != "ever?"
     press(widget, "“m”, as in “evermore”")
-    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("No. “y”, 67%. The full memory is not sure: a space 59%,")
+    expect(widget.locator(".d2lrnn-outcome")).to_contain_text("Not so. “y”, 67%. The full memory is not sure: a space")
     expect(widget.locator(".d2lrnn-outcome")).to_contain_text(
         "a space 59%, “y” 34%. A difference of only 14% changes its guess."
     )

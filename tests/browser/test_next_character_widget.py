@@ -431,7 +431,7 @@ def test_the_guided_steps(widget: Locator) -> None:
     widget.get_by_role("button", name="nearly all").click()
     expect(widget.locator(".d2lrnn-now")).to_have_text("41 of 80 letters are unlikely.")
     expect(told).to_have_text(
-        "No. 41 of 80. At the first letter, all unlikely ones together had 27% as learned, and have 57% at 2. "
+        "Not so. 41 of 80. At the first letter, all unlikely ones together had 27% as learned, and have 57% at 2. "
         "So a bold choice is often an unlikely one."
     )
     learned = [p for _, p, _ in NextCharacter().ranked]

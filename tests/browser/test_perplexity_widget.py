@@ -164,13 +164,13 @@ def test_keys_go_on_where_a_drag_ended(opened: tuple[Page, Record], tmp_path: Pa
 
 
 STEPS = [
-    ("The average", "26", "2", "No. 26 is the middle of 2 and 50, but choices are not added: they multiply.", "10"),
-    ("The average", "50", "2", "No. 50 are the choices at the worst letters alone. It is 10, because 2 ", "10"),
+    ("The average", "26", "2", "Not so. 26 is the middle of 2 and 50, but choices are not added: they multiply.", "10"),
+    ("The average", "50", "2", "Not so. 50 are the choices at the worst letters alone. It is 10, because 2 ", "10"),
     ("The average", "10", "2", "Right. It is 10, because 2 ", "10"),
     ("One doubt", "about 1.1", "1", "Right. It is 1.12: one doubt is shared by all six letters.", "1.12"),
-    ("One doubt", "2", "1", "No. 2 are the choices at that letter alone. It is 1.12", "1.12"),
+    ("One doubt", "2", "1", "Not so. 2 are the choices at that letter alone. It is 1.12", "1.12"),
     ("Zero chance", "infinite", "1", "Right. It is infinite", "∞"),
-    ("Zero chance", "6", "1", "No. 6 is only the number of letters. It is infinite", "∞"),
+    ("Zero chance", "6", "1", "Not so. 6 is only the number of letters. It is infinite", "∞"),
 ]
 
 

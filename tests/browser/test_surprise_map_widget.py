@@ -313,7 +313,7 @@ STEPS = [
     (
         "No training",
         "rare letters",
-        "No. Every bar ends near the dashed line, a blind guess. So training made most bars low.",
+        "Not so. Every bar ends near the dashed line, a blind guess. So training made most bars low.",
     ),
     (
         "Made-up word",
@@ -385,7 +385,7 @@ def test_the_third_step_takes_the_readers_own_name(opened: tuple[Page, Record], 
     expect(widget.locator(NOW)).to_contain_text("Before training")
     widget.get_by_role("button", name="no", exact=True).click()
     expect(told).to_have_text(
-        "No. “tom”: before training like choosing among 29 letters, after it 21 (blind:\u00a027)."
+        "Not so. “tom”: before training like choosing among 29 letters, after it 21 (blind:\u00a027)."
     )
     expect(average).to_have_text("on average, like choosing among 29 → 21 letters (blind:\u00a027)")
     expect(widget.locator(".d2lrnn-right")).to_have_text("yes, less")

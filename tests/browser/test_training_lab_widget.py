@@ -504,7 +504,7 @@ def test_the_first_story_tells_its_verdict_as_soon_as_the_words_are_real(narrow:
     press(page, "about ten")
     expect(page.get_by_role("button", name="Go on", exact=True)).to_be_hidden()
     outcome = page.locator(".d2lrnn-outcome")
-    expect(outcome).to_contain_text(re.compile(r"^No. After \d+ corrections \d+ of \d+ words"), timeout=LONG_MS)
+    expect(outcome).to_contain_text(re.compile(r"^Not so. After \d+ corrections \d+ of \d+ words"), timeout=LONG_MS)
     expect(page.locator(".d2lrnn-verdict")).to_have_text("No.")
     expect(outcome).to_have_class(re.compile("d2lrnn-missed"))
     expect(page.locator(".d2lrnn-right")).to_have_text("a few hundred")

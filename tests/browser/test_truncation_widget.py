@@ -405,12 +405,12 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
         (
             (
                 "only by luck",
-                "No. A cut stops teaching, not memory. Cut every 6 letters, “(b)” stays whole, so it can teach the "
+                "Not so. A cut stops teaching, not memory. Cut every 6 letters, “(b)” stays whole, so it can teach the "
                 "weights to keep “(”. The same weights can close “(at noon)”. Not guaranteed: it is longer.",
             ),
             (
                 "still 0%",
-                "No. 4.2%: no cut is between the brackets now, but the error fades on the way. "
+                "Not so. 4.2%: no cut is between the brackets now, but the error fades on the way. "
                 "The price: 12 states are stored for the way back, not 6.",
             ),
             (

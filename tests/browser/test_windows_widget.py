@@ -798,7 +798,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     assert not outcome.text_content().startswith("Your earlier"), "it holds for both"
     widget.locator(".d2lrnn-step-title").nth(1).click()
     expect(widget.locator(".win-met")).to_be_hidden()
-    check_lines(widget, Windows(**random), hidden=True)
+    check_lines(widget, shown[1])  # with the answer that it got
     widget.get_by_role("button", name="Reset").click()
     check_lines(widget, Windows(), hidden=True)
     assert shape.inner_text() == fresh
@@ -812,9 +812,9 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
     widget.locator(".d2lrnn-step-title").first.click()
     widget.locator(".d2lrnn-answers button").nth(1).click()
     widget.locator(".win-cell").nth(55).click()  # another line is no other figure
-    expect(outcome).to_have_text(re.compile(f"^No. {began}"))
+    expect(outcome).to_have_text(re.compile(f"^Not so. {began}"))
     widget.get_by_role("button", name="Jump", exact=True).click()
-    expect(outcome).to_have_text(re.compile(f"^Your earlier guess: No. {began}"))
+    expect(outcome).to_have_text(re.compile(f"^Your earlier guess: Not so. {began}"))
     # the picture of a question and its answer is the story in lines: both go with it
     question = widget.locator(".d2lrnn-question")
     for name, other in (("Example", "d2l_sequence"), ("Text", "own"), ("Batch size", "2")):
@@ -827,6 +827,7 @@ def test_answers_come_after_the_guess(opened: tuple[Page, Record], tmp_path: Pat
             (changed.fill if name == "Batch size" else changed.select_option)(other)
             for part in (question, outcome):
                 expect(part).to_be_hidden()
+        widget.get_by_role("button", name="Reset").click()
     # an order that is set below answers no question either
     for step in (2, 0):
         widget.locator(".d2lrnn-step-title").nth(step).click()
@@ -883,9 +884,10 @@ def test_the_cut_is_dragged_and_answers_at_once(opened: tuple[Page, Record], tmp
     widget.locator(".win-met-track").nth(10).click()
     check_cuts(widget, 11)
     assert not widget.locator(".d2lrnn-outcome").text_content().startswith("Your earlier"), "it holds for each cut"
-    for _ in range(2):  # closed and opened again, it begins anew
+    for _ in range(2):  # closed and opened again, it shows its answer
         widget.locator(".d2lrnn-step-title").nth(2).click()
-    check_cuts(widget, 11, asked=True)
+    check_cuts(widget, 11, jumps=True)
+    expect(region).to_contain_text("Not so.")
     widget.get_by_role("button", name="Reset").click()
     expect(widget.locator(".win-met")).to_be_hidden()
     expect(widget.locator(".win-block")).to_be_visible()

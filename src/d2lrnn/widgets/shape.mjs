@@ -51,7 +51,7 @@ export function bringAbove(sheet, part) {
  * state has been set. Its `right` wins over the spec's, where the answer depends on what the reader typed.
  * `asked(i)` gives the values of the question's template. `set(values)` sets the figure (context.commit as a rule), and
  * `state()` tells how it is: an outcome is said to be of before, once the reader has changed the figure by something else.
- * `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone;
+ * A step that is opened again shows the answer that it got. `opened()` is the open step's index, -1 for none; `ask(i)` asks its question again and leaves the figure alone;
  * `leave()` closes a question that is still open, for a reader who does what it asks about; `urge()` asks for the guess instead.
  */
 export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome = () => ({}), onReset, say, signal }) {
@@ -64,6 +64,8 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   });
   const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
   let open = -1;
+  let buttons = []; // the answers of the open step
+  const given = new Map(); // the answer that a step has got
   // On a phone the open step lies over the figure: once it is answered, its question keeps quiet or folds away (base.css).
   const setFolded = (folded) => {
     panel.classList.toggle("d2lrnn-folded", folded);
@@ -76,7 +78,8 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
     class: "d2lrnn-button d2lrnn-step-title", "aria-expanded": "false", signal, onPress: () => choose(open === i ? -1 : i),
   }));
 
-  const answer = (i, j, buttons) => {
+  const answer = (i, j) => {
+    given.set(i, j);
     buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === j)));
     set(steps[i].state);
     const values = outcome(i, j);
@@ -119,6 +122,7 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
   const choose = (i) => {
     if (i >= 0 && steps[i].before) set(steps[i].before);
     ask(i);
+    if (given.has(i)) answer(i, given.get(i));
   };
   const ask = (i) => {
     open = i;
@@ -129,13 +133,14 @@ export function guidedSteps({ t, steps, set, state, asked = () => ({}), outcome 
     if (i < 0) return;
     question.textContent = t(`step_${i + 1}_question`, asked(i));
     answers.setAttribute("aria-label", question.textContent);
-    const buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
-      label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => answer(i, j, buttons),
+    buttons = Array.from({ length: steps[i].answers }, (_, j) => buttonControl({
+      label: t(`step_${i + 1}_answer_${j + 1}`), "aria-pressed": "false", signal, onPress: () => answer(i, j),
     }));
     answers.replaceChildren(...buttons);
     lookAt(i);
   };
   onReset(() => {
+    given.clear();
     titles.forEach((title) => title.classList.remove("d2lrnn-done"));
     choose(-1);
   });
