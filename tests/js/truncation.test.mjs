@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { sentence, spoken } from "../../src/d2lrnn/widgets/truncation/index.mjs";
-import { LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, canTeach, derive, nearestTau, openPart, partAt, percent, percentKept } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
+import { LONG, NUM_LETTERS, OPENS, SHORT, TAUS, canTeach, cutsOf, derive, nearestTau, openPart, partAt, percent, percentKept, sameCut } from "../../src/d2lrnn/widgets/truncation/maths.mjs";
 import { rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
@@ -73,15 +73,32 @@ test("the work: in windows each letter is gone back over once, else once for eac
 });
 
 test("a cut that is dragged goes to the nearest length", () => {
-  assert.deepEqual(STOPS, [11, 10, 9, 8, 6, 0]);
-  assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map(nearestTau), [1, 1, 4, 6, 6, 12, 12]);
+  for (const way of SPEC.controls.way.choices) {
+    assert.deepEqual(cutsOf(shown({ way })), [11, 10, 9, 8, 6, 0]);
+    assert.deepEqual([15, 12, 7.2, 6.8, 3.1, 2.9, -7].map((place) => nearestTau(place, shown({ way }))), [1, 1, 4, 6, 6, 12, 12]);
+  }
+  const early = (tau) => shown({ tau, letter: 2 }); // of those with one cut, the next to the one that is held
+  assert.deepEqual([0, 0.4, 0.6, 9].map((place) => nearestTau(place, early(6))), [6, 6, 1, 1]);
+  assert.deepEqual([0, 1].map((place) => nearestTau(place, early(1))), [2, 1]);
+  const far = shown({ way: "losses", letter: 6, tau: 12 }); // six letters left of the line: the handle is at the edge
+  assert.deepEqual([-3, -1.6, 0].map((place) => nearestTau(place, far)), [12, 12, 6]);
 });
 
-test("the handle is at the last guess's cut", () => {
-  TAUS.forEach((tau, i) => {
-    for (const way of SPEC.controls.way.choices) assert.equal(STOPS[i], NUM_LETTERS - shown({ tau, way }).reaches[NUM_LETTERS - 1]);
-    assert.equal(nearestTau(STOPS[i]), tau, "a tap on its own place changes nothing");
+test("the handle is at the cut of the chosen guess", () => {
+  for (const way of SPEC.controls.way.choices) for (let letter = 1; letter <= NUM_LETTERS; letter++) TAUS.forEach((tau, i) => {
+    const model = shown({ tau, way, letter });
+    assert.equal(cutsOf(model)[i], letter - model.reaches[letter - 1]);
+    if (cutsOf(model)[i] > -3) assert.equal(nearestTau(cutsOf(model)[i], model), tau, "a tap on its own place changes nothing");
   });
+});
+
+test("lengths with the same cut teach the chosen guess the same", () => {
+  for (let letter = 1; letter <= NUM_LETTERS; letter++) for (const tau of TAUS) {
+    const share = (length) => shown({ tau: length, letter }).kept[letter - 1];
+    assert.deepEqual(sameCut(shown({ tau, letter })), TAUS.filter((other) => other !== tau && share(other) === share(tau)));
+    assert.deepEqual(sameCut(shown({ tau, letter, way: "losses" })), []);
+  }
+  assert.deepEqual(sameCut(shown({ letter: 2 })), [2, 3, 4, 12]);
 });
 
 test("the pairs are the brackets of the text", () => {
@@ -125,7 +142,8 @@ test("if more is passed on, more arrives, but each letter gets a smaller part of
   const lag = LONG - OPENS[LONG];
   for (const [some, more] of [[0.5, 0.55], [0.8, 0.85], [0.9, 0.95]]) assert.ok(more ** lag > some ** lag && 1 - more < 1 - some);
   assert.ok(partAt(0.95, lag) < partAt(0.8, lag) && partAt(0.8, lag) < partAt(0.9, lag)); // so the opening bracket gets most between
-  assert.match(SPEC.words.en.slower, /more arrives .* smaller part/);
+  for (const [some, more] of [[0.5, 0.55], [0.8, 0.85], [0.9, 0.95]]) assert.ok(shown({ factor: more }).lost > shown({ factor: some }).lost);
+  assert.match(SPEC.words.en.slower, /more arrives .* cut takes more.* smaller part.* simplification: .* not shared out but multiplied/);
 });
 
 test("the price is of the steps back", () => {
@@ -141,7 +159,7 @@ test("the guided steps: what is said to be right is right", () => {
   const [known, wider, faster] = SPEC.steps.map(({ before, state, right }) => ({ before: shown(before), after: shown(state), right }));
   for (const model of [known.before, wider.before]) assert.equal(openPart(model), 0, "a cut is between them");
   assert.ok(openPart(known.after) > 0.1 && known.after.tau === known.before.tau, "none is in the short pair");
-  assert.ok(known.right === 2 && en.step_1_answer_3 === "yes");
+  assert.ok(known.right === 2 && en.step_1_answer_3 === "yes, it can");
   assert.ok(wider.after.tau === 2 * wider.before.tau && en.step_2_question.includes("half as often"));
   assert.ok(wider.right === 1 && en.step_2_answer_2 === `about ${Math.round(100 * openPart(wider.after))}%`);
   const [some, least] = [faster.before, faster.after].map(openPart);
@@ -171,6 +189,8 @@ test("whatever the controls are set to, no number is lost", () => {
 });
 
 test("shares have as many places as they need", () => {
+  assert.deepEqual([0.05, 0.07, 0.0995].map(percent), ["5%", "7%", "10%"]);
+  assert.deepEqual([0.05, 0.01].map(percentKept), ["95%", "99%"]);
   assert.deepEqual([0.5, 0.0996, 0.097, 0.0312, 0.003, 0.0004, 1e-7].map(percent), ["50%", "10%", "9.7%", "3.1%", "0.3%", "0.04%", "<0.01%"]);
   assert.deepEqual([0.5, 0.0996, 0.0312, 0.0004, 1e-7].map(percentKept), ["50%", "90%", "96.9%", "99.96%", ">99.99%"]);
 });

@@ -20,12 +20,12 @@ _OPENS = {int(letter): place for letter, place in _SPEC.controls["letter"]["open
 
 
 def _percent_kept(lost: float) -> str:
-    """51%, 93.1%, 99.98%, >99.99%: as many places as what is lost has, and a half goes up, as in the page."""
+    """51%, 95%, 93.1%, 99.98%, >99.99%: as many places as what is lost has, and a half goes up, as in the page."""
     value = 100 * lost
     if value < 0.005:
         return ">99.99%"
     step = Decimal("1" if value >= 9.95 else "0.1" if value >= 0.095 else "0.01")
-    return f"{100 - Decimal(value).quantize(step, ROUND_HALF_UP)}%"
+    return f"{100 - Decimal(value).quantize(step, ROUND_HALF_UP)}".removesuffix(".0") + "%"
 
 
 class Truncation(Explorable):

@@ -34,26 +34,33 @@ export const LEFT_SHOWN = 3; // letters before the line, of the text that goes o
 /** The last place on the left where a cut is drawn: letters beyond it fade. */
 export const FARTHEST = 1 - LEFT_SHOWN;
 
-/** Where the handle is for each length: at the last guess's cut. */
-export const STOPS = TAUS.map((tau) => NUM_LETTERS - tau);
+/** Where the way back of the chosen guess is cut for each length, which is where the handle is. */
+export const cutsOf = ({ way, chosen }) => TAUS.map((tau) => (way === "windows" ? chosen - (chosen % tau) : chosen + 1 - tau));
 
-/** The possible length whose place is nearest to one that is wished. */
-export function nearestTau(wish) {
-  const far = STOPS.map((stop) => Math.abs(stop - wish));
-  return TAUS[far.indexOf(Math.min(...far))];
+/** The possible length whose cut, as far as it is in sight, is nearest to a place; of some with that cut, the one that is next to `tau`. */
+export function nearestTau(wish, { way, chosen, tau }) {
+  const cost = cutsOf({ way, chosen }).map((cut, i) => 100 * Math.abs(Math.max(-LEFT_SHOWN, cut) - wish) + Math.abs(i - TAUS.indexOf(tau)));
+  return TAUS[cost.indexOf(Math.min(...cost))];
 }
 
+/** The other lengths with the same cut, so that the chosen guess changes in nothing. */
+export const sameCut = (model) => {
+  const cuts = cutsOf(model);
+  return TAUS.filter((tau, i) => tau !== model.tau && cuts[i] === cuts[TAUS.indexOf(model.tau)]);
+};
+
+const short = (text) => text.replace(/\.0$/, "");
 const placesOf = (value) => (value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2);
 
-/** A share: 47%, 3.1%, 0.04%, <0.01%. */
+/** A share: 47%, 5%, 3.1%, 0.04%, <0.01%. */
 export function percent(share) {
   const value = 100 * share;
-  return value < 0.005 ? "<0.01%" : `${value.toFixed(placesOf(value))}%`;
+  return value < 0.005 ? "<0.01%" : `${short(value.toFixed(placesOf(value)))}%`;
 }
 
 /** What gets through where that share is cut off, with as many places: the two make 100. */
 export function percentKept(lost) {
   const value = 100 * lost;
   const places = placesOf(value);
-  return value < 0.005 ? ">99.99%" : `${(100 - value.toFixed(places)).toFixed(places)}%`;
+  return value < 0.005 ? ">99.99%" : `${short((100 - value.toFixed(places)).toFixed(places))}%`;
 }

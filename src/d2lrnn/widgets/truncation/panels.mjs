@@ -1,8 +1,9 @@
 // A line of text: memory goes on over it, the error of the chosen guess comes back up to a cut; in rows, the errors of all.
 import { dragOn, emphasised } from "../shape.mjs";
 import { element, prefersReducedMotion, svg, visibleCharacter } from "../ui.mjs";
-import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, STOPS, TAUS, nearestTau, openPart, partAt, percent, percentKept } from "./maths.mjs";
+import { FARTHEST, LEFT_SHOWN, LONG, NUM_LETTERS, OPENS, SHORT, TAUS, cutsOf, nearestTau, openPart, partAt, percent, percentKept, sameCut } from "./maths.mjs";
 
+const STILL = 4; // pixels that a finger may move in a tap
 const PACE = 70; // milliseconds that the error takes over a letter
 const at = (place) => `${((100 * place) / NUM_LETTERS).toFixed(3)}%`;
 
@@ -26,6 +27,9 @@ function band({ factor, from, right, left, level, height }) {
   const edge = (sign) => places.map((place) => `${place} ${(level + sign * half(place)).toFixed(4)}`);
   return `M${[...edge(-1), ...edge(1).reverse()].join("L")}Z`;
 }
+
+/** Where the handle is for each length: at the cut of the chosen guess, or at the edge where that is out of sight. */
+const placesOf = (model) => cutsOf(model).map((cut) => Math.max(-LEFT_SHOWN, cut));
 
 const box = (rows) => ({ viewBox: `${-LEFT_SHOWN} 0 ${LEFT_SHOWN + NUM_LETTERS} ${rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
 
@@ -89,14 +93,17 @@ export function linePanel({ t, onTau, onLetter, signal }) {
   const [share, word, rest] = [element("b"), element("span"), element("b")];
   const keptSide = element("div", { class: "trunc-sum trunc-sum-kept" }, share, " ", word);
   const cutSide = element("div", { class: "trunc-sum trunc-sum-cut" }, rest, " ", t("side_cut"));
-  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, cutSide, keptSide);
+  const [left, right] = [element("div", { class: "trunc-side trunc-side-cut" }, cutSide), element("div", { class: "trunc-side trunc-side-kept" }, keptSide)];
+  const same = element("span", { class: "trunc-same" }); // why another length changes nothing
+  const sum = element("div", { class: "trunc-sums", "aria-hidden": "true" }, left, right);
   const drag = element("span", { class: "trunc-drag", "aria-hidden": "true" }, t("drag"));
   const name = element("span", { class: "trunc-name" });
   const stops = TAUS.map((tau) => element("span", { class: "trunc-stop" }, String(tau)));
-  stops.forEach((stop, i) => { stop.style.left = at(STOPS[i]); });
   const rail = element("div", { class: "trunc-rail", "aria-hidden": "true" }, name, ...stops);
   const lines = PLACES.map(() => element("span", { class: "trunc-line-cut", "aria-hidden": "true", hidden: true }));
-  const grip = element("span", { class: "trunc-grip", "aria-hidden": "true" }, element("span", {}, "✂\uFE0E"), element("b"));
+  const steps = [1, -1].map((step) => element("span", { class: "trunc-step", "data-step": step })); // a press on ‹ or ›: the next length
+  const number = element("b");
+  const grip = element("span", { class: "trunc-grip", "aria-hidden": "true" }, element("span", {}, "✂\uFE0E"), number, ...steps);
   const scissors = element("span", { class: "trunc-scissors", role: "slider", tabindex: 0, "aria-valuemin": TAUS[0], "aria-valuemax": TAUS.at(-1) }, grip);
   const node = element("div", { class: "trunc-line" }, rail, sum, stream, reading, needed, letters, taken, ...lines, height, error, asks, drag, scissors);
 
@@ -107,23 +114,37 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     start: ({ event }) => {
       const x = along(event);
       if (event.target.closest(".trunc-rail")) { // the scissors come to the finger, and it may take them on
-        onTau(nearestTau(x * NUM_LETTERS));
-        [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true }, true];
+        const places = placesOf(shown.model);
+        if (x * NUM_LETTERS < Math.min(...places) - 1 || x * NUM_LETTERS > Math.max(...places) + 1) return false;
+        onTau(nearestTau(x * NUM_LETTERS, shown.model));
+        [held, isDragged] = [{ from: x, x, tau: shown.model.tau, isGrip: true, step: 0, isMoving: true }, true];
         return true;
       }
-      held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null } : null;
+      if (x * NUM_LETTERS < 1 && !event.target.closest(".trunc-scissors")) { // no guess is there, nor does a finger that trembles find one
+        if (Math.floor(x * NUM_LETTERS) === OPENS[shown.model.chosen]) send();
+        return false;
+      }
+      const step = Number(event.target.closest(".trunc-step")?.dataset.step ?? 0);
+      held = event.target.closest(".trunc-scissors") ? { from: x, x, tau: shown.model.tau, isGrip: event.target.closest(".trunc-grip") !== null, step, isMoving: step === 0 } : null;
       return true;
     },
     move: ({ event }) => {
       if (held) {
-        [held.x, isDragged, drag.hidden] = [along(event), true, true];
-        onTau(nearestTau(wished()));
+        held.x = along(event);
+        held.isMoving ||= Math.abs(held.x - held.from) * node.clientWidth > STILL;
+        if (!held.isMoving) return;
+        [isDragged, drag.hidden] = [true, true];
+        onTau(nearestTau(wished(), { ...shown.model, tau: held.tau }));
         follow();
       } else choose(along(event));
     },
     end: () => {
       const isTapped = held !== null && !held.isGrip && Math.abs(held.x - held.from) * NUM_LETTERS < 0.2; // a letter beside the cut
       if (isTapped) choose(held.x);
+      if (held?.step && !held.isMoving) {
+        isDragged = true;
+        onTau(TAUS[within(TAUS.indexOf(held.tau) + held.step, TAUS.length - 1)]);
+      }
       const isMoved = held !== null && held.tau !== shown.model.tau;
       held = null;
       draw(shown.model, shown.seen);
@@ -140,11 +161,16 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     else if (place >= 1) onLetter(Math.min(place, NUM_LETTERS) - 1);
   };
   /** Where the finger wants the scissors: it goes on from the place of the length that it took hold of. */
-  const wished = () => within(NUM_LETTERS - held.tau + (held.x - held.from) * NUM_LETTERS, STOPS[0], STOPS.at(-1));
+  const wished = () => {
+    const places = placesOf(shown.model);
+    return within(places[TAUS.indexOf(held.tau)] + (held.x - held.from) * NUM_LETTERS, Math.max(...places), Math.min(...places));
+  };
   /** The cut is at an allowed place; its handle is at the finger. */
   const follow = () => {
-    const pull = held ? wished() - (NUM_LETTERS - shown.model.tau) : 0;
-    scissors.style.setProperty("--trunc-pull", `${((pull * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`);
+    const place = placesOf(shown.model)[TAUS.indexOf(shown.model.tau)];
+    const pixels = (letters) => `${((letters * node.clientWidth) / NUM_LETTERS).toFixed(1)}px`;
+    scissors.style.setProperty("--trunc-pull", pixels(held?.isMoving ? wished() - place : 0));
+    scissors.style.setProperty("--trunc-room", pixels(place + LEFT_SHOWN)); // to the left edge
   };
   arrows(letters, { move: (step) => onLetter(within(shown.model.chosen + step, NUM_LETTERS - 1)), signal });
   arrows(scissors, { move: (step, key) => {
@@ -201,7 +227,7 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     [bracket.style.left, bracket.style.width] = [at(edge), at(start + tau - edge)];
     bracket.classList.toggle("trunc-open", edge > start);
     keptBack.style.setProperty("--trunc-middle", at((edge + start + tau) / 2));
-    keptBack.replaceChildren(...emphasised(t.raw("kept_back"), { tau }));
+    keptBack.replaceChildren(...emphasised(t.raw(`kept_${model.way}`), { tau }));
     const parts = PLACES.map((place) => (place < start || place > chosen ? 0 : partAt(factor, chosen - place)));
     const isTold = parts.map((part, i) => PLACES[i] === opener || part >= 0.005); // less is 0%, and left out
     const first = PLACES[isTold.indexOf(true)];
@@ -220,7 +246,8 @@ export function linePanel({ t, onTau, onLetter, signal }) {
     read.firstChild.textContent = t(isKnown ? "remembered" : "untaught");
     weights.hidden = !isKnown;
     const cuts = model.way === "windows" ? fences(model) : [start];
-    const handle = NUM_LETTERS - tau;
+    const places = placesOf(model);
+    const handle = places[TAUS.indexOf(tau)];
     const isBeyond = start < FARTHEST; // the cut is not in sight
     const isEdge = start === -LEFT_SHOWN; // the cut is where the picture ends
     stream.classList.toggle("trunc-whole", isEdge);
@@ -237,18 +264,29 @@ export function linePanel({ t, onTau, onLetter, signal }) {
       const place = i - LEFT_SHOWN;
       line.hidden = !cuts.includes(place);
       line.style.left = at(place);
-      const kinds = { own: place === start, held: place === handle, around: place === chosen + 1 }; // the guess is made before that cut
+      const kinds = { own: place === start, around: place === chosen + 1, ahead: place > chosen + 1 }; // the guess is made before those
       line.className = ["trunc-line-cut", ...Object.keys(kinds).filter((kind) => kinds[kind]).map((kind) => `trunc-${kind}`)].join(" ");
     });
     scissors.style.left = at(handle);
-    grip.lastChild.textContent = tau;
-    rail.classList.toggle("trunc-elsewhere", start >= 0 && start !== handle); // a number over the cut would seem to be its own
+    number.textContent = tau;
+    stops.forEach((stop, i) => {
+      stop.style.left = at(places[i]);
+      stop.hidden = cutsOf(model)[i] < -LEFT_SHOWN || nearestTau(places[i], model) !== TAUS[i]; // a tap there chooses another one
+    });
+    rail.style.setProperty("--trunc-first", at(Math.min(...places)));
+    rail.style.setProperty("--trunc-last", at(Math.max(...places)));
+    steps.forEach((step) => step.classList.toggle("trunc-end", tau === TAUS.at(Number(step.dataset.step) > 0 ? -1 : 0)));
+    const others = sameCut(model);
+    if (others.length > 0) (start < NUM_LETTERS / 2 ? right : left).append(same); // where there is room
+    else same.remove();
+    same.replaceChildren(...t("same", { line: "\n", others: others.join(", ") }).split("\n").flatMap((line, i) => (i > 0 ? [element("br"), line] : [line])));
     name.textContent = t(`rail_${model.way}`);
+    name.hidden = handle < 0; // the handle is there
     follow();
     if (isNew && held === null) send();
     if (isReadNow && !prefersReducedMotion()) read.animate([{ clipPath: "inset(-1rem 100% -1rem 0)" }, { clipPath: "inset(-1rem -1rem -1rem 0)" }], { duration: 2 * PACE * NUM_LETTERS });
     drag.style.left = at(handle);
-    drag.hidden = isDragged || handle < 3 || STOPS.some((place) => place < handle && place > handle - 4); // it would cover numbers
+    drag.hidden = isDragged || handle < 3 || places.some((place) => place < handle && place > handle - 5); // it would cover numbers
     scissors.setAttribute("aria-label", t(`cut_${model.way}`));
     scissors.setAttribute("aria-valuenow", tau);
     scissors.setAttribute("aria-valuetext", String(tau));
