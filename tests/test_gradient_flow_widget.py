@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,16 @@ def test_the_page_sets_what_python_sees() -> None:
     assert widget.radius == 1.0 and widget.norms_by_lag[-1] == pytest.approx(1)
     widget.reset()
     assert repr(widget) == repr(GradientFlow())
+
+
+def test_the_picture_zooms_out_where_the_message_explodes() -> None:
+    for radius, label in ((0.8, None), (1.2, "Zoomed out: 160 fits.")):
+        widget = GradientFlow(radius=radius)
+        picture, norms = widget.static_picture(), widget.norms_by_lag
+        heights = [float(height) for height in re.findall(r'<rect [^>]*?height="([\d.e-]+)"', picture)][-len(norms) :]
+        unit = 44 if label is None else 150 / (max(norms) / norms[0])
+        assert heights == pytest.approx([unit * norm / norms[0] for norm in norms], abs=0.01)
+        assert ("Zoomed out" in picture) == (label is not None) and (label or "") in picture
 
 
 @pytest.mark.parametrize("radius", [0.2, 1.0, 1.6])

@@ -93,7 +93,7 @@ def test_the_ring_can_be_dragged_and_so_can_an_eigenvalue(opened: tuple[Page, Re
     widget.locator(".flow-plane").scroll_into_view_if_needed()
     box = widget.locator(".flow-plane").bounding_box()
     unit, x = box["width"] * 56 / 254, box["x"] + box["width"] / 2
-    y = box["y"] + box["height"] * 115 / 213  # the name of an axis is above it
+    y = box["y"] + box["height"] * 120 / 218  # the name of an axis is above it
 
     def drag(start: float, end: float) -> None:
         page.mouse.move(x, y + start * unit)
@@ -175,6 +175,8 @@ def test_the_message_runs_back_when_seen_and_after_a_change(opened: tuple[Page, 
     widget = page.locator(".d2lrnn-widget")
     ahead = widget.locator(".flow-ahead")
     expect(ahead).not_to_have_count(0)
+    number = "(w) => w.querySelector('.flow-ahead') && w.querySelector('.flow-end').textContent"
+    assert widget.evaluate(number) == expected(GradientFlow()), "as the sentence says, not what is on its way"
     expect(widget.locator(".flow-bar")).to_have_count(29)  # all stand from the start
     expect(now(widget)).to_have_text(GradientFlow().static_sentence())
     expect(ahead).to_have_count(0, timeout=10_000)
@@ -212,7 +214,7 @@ def test_arrows_of_a_turn_point_where_the_first_two_numbers_of_the_message_do(
         message = torch.tensor(flow.networks["matrices"][flow.matrix]["gradient"], dtype=torch.float64)
         assert len(message) == 24
         expect(widget.locator(".flow-legend")).to_have_text(
-            "Arrow: direction (first 2 of 24 numbers). Grey band: its size at the guess (\u00d7\u00a01)."
+            "Arrow: direction (first 2 of 24 numbers). Grey: the message\u2019s size at the guess (\u00d7\u00a01)."
         )
         inputs, states, h = torch.tensor(flow.networks["inputs"], dtype=torch.float64), [], torch.zeros(24)
         for step in range(flow.num_steps if flow.activation == "tanh" else 0):
@@ -246,7 +248,7 @@ def test_arrows_of_a_turn_point_where_the_first_two_numbers_of_the_message_do(
     widget.get_by_text("Why this factor?").click()
     widget.get_by_role("button", name="random").click()
     expect(widget.locator(".flow-arrow")).to_have_count(0)
-    expect(widget.locator(".flow-legend")).to_have_text("Grey band: its size at the guess (\u00d7\u00a01).")
+    expect(widget.locator(".flow-legend")).to_have_text("Grey: the message\u2019s size at the guess (\u00d7\u00a01).")
 
 
 def test_the_wrong_guess_stands_at_the_right_end(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -272,36 +274,84 @@ def test_the_wrong_guess_stands_at_the_right_end(opened: tuple[Page, Record], tm
         assert "".join(texts[::-1]) == "the\u2423sea\u2423would\u2423simply\u2423be\u2423there", width
 
 
-def test_bars_that_are_cut_off_are_marked_and_told_of(opened: tuple[Page, Record], tmp_path: Path) -> None:
+def test_where_the_message_grows_the_picture_zooms_out_until_the_largest_fits(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
-    widget = show(page, tmp_path, GradientFlow(), inside=False)
-    cuts, told = widget.locator(".flow-cuts"), widget.locator(".flow-too-tall")
-    legend = widget.locator(".flow-legend")
+    widget = show(page, tmp_path, GradientFlow(), GradientFlow(matrix="orthogonal"), inside=False)
+    told, legend = widget.locator(".flow-zoomed"), widget.locator(".flow-legend")
     slider = widget.get_by_label("factor of each step")
-    for width in (320, 390, 760, 1280):
+    turned = page.locator(".d2lrnn-widget").last
+    for width in (320, 360, 390, 720, 760, 1280):
         resize(page, width)
-        places = set()
+        places, turns = set(), set()
         for radius in (0.8, 1.0, 1.2, 1.4, 1.6):
             slider.fill(str(round(100 * radius)))
             norms = GradientFlow(radius=radius).norms_by_lag
             shares = [norm / norms[0] for norm in norms]
             picture = widget.locator(".flow-bars").bounding_box()["height"]
-            sent = float(widget.locator(".flow-sent").get_attribute("height"))
-            cut = [share * sent > picture for share in shares]
-            assert (cuts.get_attribute("d") or "").count("z") == 2 * sum(cut), f"{width}: above and below"
-            expect(told).to_be_visible(visible=any(cut))
-            colours = "Blue: up to \u00d7\u00a01; orange: from \u00d7\u00a01\u202f000."
-            expect(legend).to_have_text(colours if any(cut) else "Grey band: its size at the guess (\u00d7\u00a01).")
-            heats = widget.locator(".flow-bar").evaluate_all(
-                "(all) => all.map((bar) => parseFloat(bar.style.getPropertyValue('--flow-heat')))"
+            sent = {142: 84, 196: 104}[picture]
+            unit = min(sent, picture / max(shares))
+            bars = widget.locator(".flow-bar").evaluate_all(
+                """(all) => all.map((bar) => [
+                    ...['y', 'height', 'width'].map((name) => Number(bar.getAttribute(name))),
+                    parseFloat(bar.style.getPropertyValue('--flow-heat')),
+                ])"""
+            )
+            tops, heights, thick, heats = zip(*bars)
+            assert heights == pytest.approx([share * unit for share in shares], abs=0.006), f"{width}, {radius}"
+            assert tops == pytest.approx([(picture - height) / 2 for height in heights], abs=0.011), f"{width}: inside"
+            assert len(set(thick)) == 1, f"{width}: as thick where it explodes as where it vanishes"
+            zooms = unit < sent
+            assert zooms == (radius > 1) and (max(heights) == pytest.approx(picture, abs=0.006)) == zooms
+            band = widget.locator(".flow-sent").bounding_box()
+            assert band["height"] == pytest.approx(max(1.5, unit), abs=0.01), f"{width}: a line at least"
+            expect(told).to_be_visible(visible=zooms)
+            if zooms:
+                expect(told).to_have_text(f"Zoomed out: {format_length(max(shares))} fits.")
+            expect(legend).to_have_text(
+                "Grey: \u00d7\u00a01. Blue to orange: \u00d7\u00a01 to \u00d7\u00a01\u202f000."
+                if zooms
+                else "Grey: the message\u2019s size at the guess (\u00d7\u00a01)."
             )
             assert all(heat == 0 for heat, share in zip(heats, shares) if share <= 1), f"{width}: blue"
             assert all(heat == 100 for heat, share in zip(heats, shares) if share >= 1000), f"{width}: orange"
             assert all(0 <= heat < 100 for heat, share in zip(heats, shares) if share < 970), width
-            places.add(round(slider.bounding_box()["y"]))
-        expect(told).to_have_text("Too tall: cut off.")
-        assert len(places) == 1, width
+            places.add(round(slider.bounding_box()["y"] - widget.bounding_box()["y"]))
+            turned.get_by_label("factor of each step").fill(str(round(100 * radius)))
+            turns.add(round(turned.locator(".flow-control").bounding_box()["y"] - turned.bounding_box()["y"]))
+        assert len(places) == len(turns) == 1, width
+
+
+def test_the_picture_is_seen_to_zoom_out_at_a_leap_and_a_touch_ends_that(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, GradientFlow(radius=1.0), inside=False)
+    slider, last = widget.get_by_label("factor of each step"), widget.locator(".flow-bar").last
+    expect(widget.locator(".flow-ahead")).to_have_count(0, timeout=10_000)
+    height = "(bar) => Number(bar.getAttribute('height'))"
+    leap = """async (input, value) => {
+      const bar = [...document.querySelectorAll('.flow-bar')].at(-1);
+      input.value = value;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+      const seen = [];
+      for (let i = 0; i < 4; i += 1) {
+        await new Promise(requestAnimationFrame);
+        seen.push(Number([...document.querySelectorAll('.flow-bar')].at(-1).getAttribute('height')));
+      }
+      return seen;
+    }"""
+    assert slider.evaluate(leap, "120")[0] > 1000, "at first on the scale of before"
+    expect(last).to_have_attribute("height", "196.00")
+    expect(widget.locator(".flow-ahead")).not_to_have_count(0)  # then the message runs back
+    assert slider.evaluate(leap, "122") == [196.0] * 4, "a small move is followed at once"
+    slider.evaluate(leap, "80")
+    box = widget.locator(".flow-bars").bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 50)
+    assert widget.locator(".flow-bar").first.evaluate(height) == 104, "who points at a bar sees it as it ends"
+    expect(widget.locator(".flow-zoomed")).to_be_hidden()
 
 
 def test_a_finger_is_told_to_touch_a_letter(browser: Browser, tmp_path: Path) -> None:
@@ -338,9 +388,7 @@ def test_the_slider_stays_whatever_reason_stands_above_it(opened: tuple[Page, Re
         assert len({round(place - main) for place, main in zip(places, mains)}) == 1, width
 
 
-def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
-    opened: tuple[Page, Record], tmp_path: Path
-) -> None:
+def test_no_bar_leaves_the_picture_and_a_hotter_one_is_larger(opened: tuple[Page, Record], tmp_path: Path) -> None:
     page, _ = opened
     page.emulate_media(reduced_motion="reduce")
     widget = show(page, tmp_path, GradientFlow(matrix="orthogonal", radius=1.6, num_steps=60), inside=False)
@@ -349,18 +397,62 @@ def test_no_bar_is_higher_than_the_picture_and_a_hotter_one_is_larger(
         picture = widget.locator(".flow-bars").bounding_box()
         bars = widget.locator(".flow-bar").evaluate_all(
             """(all) => all.map((bar) => {
-                const { x, right, width, height } = bar.getBoundingClientRect();
-                return [parseFloat(bar.style.getPropertyValue('--flow-heat')), x, right, width, height];
+                const { x, right, height } = bar.getBoundingClientRect();
+                return [parseFloat(bar.style.getPropertyValue('--flow-heat')), x, right, height];
             })"""
         )
-        heats, lefts, rights, wide, high = zip(*bars)
+        heats, lefts, rights, high = zip(*bars)
         assert list(heats) == sorted(heats) and (heats[0], heats[-1]) == (0, 100), width
-        assert max(high) <= picture["height"] + 20, width
+        assert list(high) == sorted(high) and high[-1] == pytest.approx(picture["height"], abs=0.1), width
+        assert high[-2] == pytest.approx(high[-1] / 1.6, abs=0.1), f"{width}: 1.6 times the one before"
         assert picture["x"] - 1 <= min(lefts) and max(rights) <= picture["x"] + picture["width"] + 1, width
         assert widget.locator(".flow-bars").evaluate("(e) => getComputedStyle(e).overflow") == "hidden"
-        wide = [round(one, 1) for one in wide]
-        assert wide == sorted(wide) and wide[0] < 0.7 * wide[-1], f"{width}: they melt into a wall"
-        assert wide[-1] == pytest.approx((picture["width"] - (26 if width == 390 else 40)) / 60, abs=0.2), width
+
+
+def test_what_is_asked_stands_above_its_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    page.emulate_media(reduced_motion="reduce")
+    flow = GradientFlow(radius=1.6)
+    widget = show(page, tmp_path, flow, inside=False)
+    where, size, probe = (widget.locator(f".flow-{part}") for part in ("where", "end", "probe"))
+    others = widget.locator(".flow-way, .flow-ends > span:last-of-type, .flow-start, .flow-zoomed")
+    for width in (320, 390, 760, 1280):
+        resize(page, width)
+        page.mouse.move(1, 1)
+        frame = widget.locator(".flow-chain").bounding_box()
+        assert where.bounding_box()["x"] == pytest.approx(frame["x"], abs=1), "what has arrived, at the left"
+        expect(others).to_have_count(4)
+        assert all(other.is_visible() for other in others.all())
+        letters = widget.locator(".flow-letters > text")
+        for lag in (0, 4, 10, 20, 28):
+            box = letters.nth(lag).bounding_box()
+            middle = box["x"] + box["width"] / 2
+            page.mouse.move(middle, box["y"] + box["height"] / 2)
+            expect(where).to_have_text(f"{lag} steps back")
+            expect(size).to_have_text(format_length(flow.norms_by_lag[lag] / flow.norms_by_lag[0]))
+            assert not any(other.is_visible() for other in others.all()), f"{width}: nothing lies in its way"
+            for word in (where.bounding_box(), size.bounding_box()):
+                start, end = word["x"], word["x"] + word["width"]
+                assert frame["x"] - 0.5 <= start and end <= frame["x"] + frame["width"] + 0.5, f"{width}, {lag}"
+                is_at_edge = start < frame["x"] + 1 or end > frame["x"] + frame["width"] - 1
+                assert is_at_edge or (start + end) / 2 == pytest.approx(middle, abs=1.5), f"{width}, {lag}"
+                assert start - 1 <= middle <= end + 1, f"{width}, {lag}: above it"
+                assert word["y"] + word["height"] <= probe.bounding_box()["y"] + 1, width
+            line = widget.locator(".flow-guide").bounding_box()
+            assert line["x"] + line["width"] / 2 == pytest.approx(middle, abs=1.5), f"{width}: a line leads to it"
+
+
+def test_the_lead_says_whose_guess_and_is_short(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    lead = show(page, tmp_path, GradientFlow(), inside=False).locator(".d2lrnn-lead")
+    expect(lead).to_have_text(
+        "An untrained network\u2019s wrong guess sends a message back: the gradient. "
+        "What it does not reach, this guess does not teach."
+    )
+    lines = "(e) => Math.round(e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))"
+    for width, most in ((390, 3), (760, 2), (1280, 2)):
+        resize(page, width)
+        assert 1 <= lead.evaluate(lines) <= most, width
 
 
 def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -388,9 +480,9 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-question")).to_contain_text("letters that come in as numbers of about 1")
     widget.get_by_role("button", name="Yes, just as fast").click()
     expect(outcome).to_contain_text("Not so. It vanishes. Where a number is squeezed hard, little passes: × 0.59 on")  # noqa: RUF001
-    expect(outcome).to_contain_text("of × 1.20 makes about × 0.71 a step.")  # noqa: RUF001
+    expect(outcome).to_contain_text("on top of × 1.20. Small inputs (0.1) are squeezed less: it grows to")  # noqa: RUF001
     still = expected(GradientFlow(radius=1.2, activation="tanh", input_size=0.1))
-    expect(outcome).to_contain_text(f"with size 0.1, it still grows to {still} times its size.")
+    expect(outcome).to_contain_text(f"are squeezed less: it grows to {still} times its size.")
     assert still == "1.8"
     assert left(widget) == expected(tanh)
     expect(widget.locator(".flow-factor")).to_have_text("About × 0.71 a step: weights × 1.20, squeezed × 0.59")  # noqa: RUF001
@@ -407,18 +499,19 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".d2lrnn-question")).to_contain_text(
         "Again without tanh: these random weights leave 0.051 of the message"
     )
-    assert "turn" not in widget.locator(".d2lrnn-answers").inner_text()  # it would tell
-    widget.get_by_role("button", name="none can").click()  # each answer is answered
+    kinds = widget.locator(".d2lrnn-answers button").all_inner_texts()
+    assert kinds == ["random ones at \u00d7\u00a01", "ones that only turn it", "ones that are all 1"]
+    widget.get_by_role("button", name="ones that are all 1").click()  # each answer is answered
     expect(outcome).to_contain_text(
-        "A turn changes its direction (the arrows), not its size. Without tanh, weights that only turn it"
+        "All 1, they add up the 24 numbers: soon \u00d7\u00a024 a step. Without tanh, weights"
     )
     widget.get_by_role("button", name="random ones at \u00d7\u00a01").click()
     expect(outcome).to_contain_text(
-        "At \u00d7\u00a01, random weights keep its size only roughly: single steps differ. Without tanh, weights"
+        "At \u00d7\u00a01, random weights keep its size only roughly. Without tanh, weights"
     )
     widget.locator(".d2lrnn-step-title").nth(2).click()
     widget.locator(".d2lrnn-step-title").nth(2).click()
-    widget.get_by_role("button", name="special ones").click()
+    widget.get_by_role("button", name="ones that only turn it").click()
     expect(widget.locator(".flow-arrow")).to_have_count(29)
     expect(outcome).to_contain_text(
         "Right. A turn changes its direction (the arrows), not its size. "
@@ -428,7 +521,7 @@ def test_a_step_asks_first_and_tells_after_a_guess(opened: tuple[Page, Record], 
     expect(widget.locator(".flow-squash")).to_be_hidden()
     turned = GradientFlow(radius=1.0, matrix="orthogonal", activation="tanh")
     expect(outcome).to_contain_text(
-        f"With tanh and inputs of about 1, even they leave only {expected(turned)}: so lesson 9"
+        f"With tanh and inputs of about 1, even they leave only {expected(turned)}. A later lesson opens"
     )
     widget.get_by_role("button", name="yes: tanh").click()
     expect(now(widget)).to_contain_text(turned.static_sentence())
@@ -518,7 +611,7 @@ def test_the_names_of_the_axes_lie_outside_the_ring(opened: tuple[Page, Record],
         top = min(ring_box["y"], *(mark["y"] for mark in marks))
         real, imaginary = (name.bounding_box() for name in names.all())
         assert right < real["x"] and real["x"] + real["width"] <= whole["x"] + whole["width"], width
-        assert whole["y"] - 1 <= imaginary["y"] and imaginary["y"] + imaginary["height"] < top + 1, width
+        assert whole["y"] - 1 <= imaginary["y"] and imaginary["y"] + imaginary["height"] < top - 1, width
         assert imaginary["x"] + imaginary["width"] < handle["x"], f"{width}: clear of what is dragged"
 
 

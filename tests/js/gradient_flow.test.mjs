@@ -154,6 +154,8 @@ test("the guided steps: what is said to be right is right", () => {
   shown(orthogonal.state).shares.forEach((share) => close(share, 1, "kept at each step", 1e-9));
   assert.equal(orthogonal.right, 1);
   const squashed = shown({ ...orthogonal.state, activation: "tanh" });
+  const ones = messagesByLag(Float64Array.from({ length: 24 * 24 }, () => 1), 24, new Float64Array(24 * 29).fill(1), NETWORKS.matrices.random.gradient).map(length);
+  for (let k = 2; k < 29; k += 1) close(ones[k] / ones[k - 1], 24, "weights that are all 1, from the second step on", 1e-12);
   assert.ok(squashed.fate === "vanishes" && squashed.reason === "slopes", "weights that only turn do not save it from tanh");
 });
 

@@ -21,7 +21,7 @@ _SPEC = Spec("gradient_flow")
 _GUESS = {name: visible_character(str(_SPEC.presets[name])) for name in ("guess", "came")}
 _NUM_HIDDENS, _SEED = 24, 8
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SENT, _HIGHEST = 44, 150  # of the static picture: height of a message as it was sent, and where it is cut off
+_SENT, _HIGHEST = 44, 150  # of the static picture: height of a message as it was sent, and of the highest
 _STAYS = 0.2  # by so much of its length it may differ, and still be about the same
 _VANISHED = 0.01  # share of its first length below which the gradient has vanished; above 1/0.01 it has exploded
 
@@ -201,10 +201,14 @@ class GradientFlow(Explorable):
         picture.add("text", words("chain_title"), x=left, y=20, font_size=13)
         for text, x, anchor in ((words("where", steps=steps), left, "start"), (words("sent", **_GUESS), right, "end")):
             picture.add("text", text, x=x, y=218, font_size=12, text_anchor=anchor)
-        room = (right - left) / len(norms)
+        room, most = (right - left) / len(norms), max(norms) / norms[0]
+        unit = min(_SENT, _HIGHEST / most)
+        if unit < _SENT:
+            told = words("zoomed", most=format_length(most))
+            picture.add("text", told, x=right, y=20, font_size=12, text_anchor="end")
         for k, norm in enumerate(norms):
             share = norm / norms[0]
-            x, tall, wide = right - room * (k + 0.5), min(_HIGHEST, share * _SENT), min(14.0, 0.64 * room)
+            x, tall, wide = right - room * (k + 0.5), share * unit, min(14.0, 0.64 * room)
             paint = color("vermillion" if share > 1 / _VANISHED else "blue")
             picture.add("circle", cx=x, cy=middle, r=1.0, fill=color("line"))
             picture.add("rect", x=x - wide / 2, y=middle - tall / 2, width=wide, height=tall, fill=paint)

@@ -102,9 +102,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     () => {
       const { factor: each, radius: weights } = at(steps[1].state);
       const small = formatLength(at({ ...steps[1].state, input_size: SMALL_INPUTS }).left);
-      return { factor: formatFactor(each), radius: formatFactor(weights), tanh: squeezedText(each, weights), size: SMALL_INPUTS, small };
+      return { radius: formatFactor(weights), tanh: squeezedText(each, weights), size: SMALL_INPUTS, small };
     },
-    (chosen) => ({ why: t(`step_3_why_${chosen + 1}`), squeezed: formatLength(at({ ...steps[2].state, activation: "tanh", input_size: 1 }).left) }),
+    (chosen) => {
+      const { left, eigenvalues } = at({ ...steps[2].state, activation: "tanh", input_size: 1 });
+      return { why: t(`step_3_why_${chosen + 1}`, { count: eigenvalues.length }), squeezed: formatLength(left) };
+    },
   ];
   const guided = guidedSteps({
     t, state, steps, asked: () => ({ left: formatLength(at(steps[2].before).left) }), outcome: (i, chosen) => outcomes[i](chosen), onReset, say, signal, set,

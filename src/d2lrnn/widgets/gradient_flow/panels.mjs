@@ -11,51 +11,52 @@ const FOOT = 50; // for the mark of the step that is asked, the letters, and the
 const LETTERS = 23; // pixels from its top: the line on which the letters stand
 const ARROWS = 39; // and the middle of the arrows
 const ARROW = 14; // pixels that an arrow is long, where there is room
-const JAG = 5; // pixels: how deep the teeth of a bar that is cut off are
+const LINE = 1.5; // pixels: as thin as the band of × 1 becomes
 const LETTER_ROOM = 8.4; // pixels a letter; where there is less, only the first and the last stand
-const THICK = 0.64; // of the room of a step; where the message explodes, all of it
+const THICK = 0.64; // of the room of a step
 const SECONDS = 1.4; // of the way back
 const WAIT_MS = 250; // after the last change
+const LEAP = 8; // by so much the scale may change at once; beyond it, it is seen to change
+const ZOOM_SECONDS = 0.7;
 
 /** How hot a message is, in percent: 0 as it was sent, 100 where it is a thousand times as large. */
 const heatOf = (share) => Math.round((100 / 3) * Math.min(3, Math.max(0, Math.log10(share))));
 
-/** How much of the room between bars a message fills, 0 to 1: from ten times its size to ten thousand times they melt into a wall. */
-const swellOf = (share) => Math.min(1, Math.max(0, (Math.log10(share) - 1) / 3));
-
 /**
- * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, cut off where the
- * picture ends; under it its letter, of a `line` that ends at the guess, and then the guess itself with the letter that came.
- * `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step for its size.
+ * The message, from the wrong guess at the right back in time: at each step a bar as high as what is left of it, all smaller where the
+ * highest would not fit; under it its letter, of a `line` that ends at the guess, and then the guess itself with the letter that came.
+ * `send` lets it run back, and so does a change. A pointer, a finger or the arrow keys ask one step: its size stands above it.
  */
 export function chainPanel({ t, line, guess, came, steps, signal }) {
   const sent = svg("rect", { class: "flow-sent", x: 0, rx: 8 });
   const dots = svg("g", { class: "flow-dots" });
   const layer = svg("g");
-  const cuts = svg("path", { class: "flow-cuts" });
+  const guide = svg("path", { class: "flow-guide" });
   const arrows = svg("g", { class: "flow-arrows" });
   const pulse = svg("circle", { class: "flow-pulse", r: 5 });
   const mark = svg("path", { class: "flow-asked" });
   const letters = svg("g", { class: "flow-letters" });
   const guessed = element("span", { class: "flow-guess", "aria-hidden": "true" }, visibleCharacter(guess));
   const arrived = element("span", { class: "flow-came", "aria-hidden": "true" }, visibleCharacter(came));
-  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, dots, layer, cuts, pulse);
+  const picture = svg("svg", { class: "flow-bars", "aria-hidden": "true" }, sent, guide, dots, layer, pulse);
   const probe = element("div", { class: "flow-probe", role: "slider", tabindex: "0", "aria-label": t("chain_probe"), "aria-valuemax": "0" },
     picture, svg("svg", { class: "flow-foot", height: FOOT, "aria-hidden": "true" }, arrows, letters, mark), guessed, arrived);
   const where = element("span", { class: "flow-where" });
   const size = element("b", { class: "flow-end" });
-  const tooTall = element("span", { class: "flow-too-tall" }, t("too_tall"));
+  const zoomed = element("span", { class: "flow-zoomed" });
   const ends = element(
     "div", { class: "flow-ends", "aria-hidden": "true" },
     where, element("span", { class: "flow-way" }), element("span", {}, t("sent", { guess: visibleCharacter(guess), came: visibleCharacter(came) })),
-    element("div", { class: "flow-sizes" }, size, tooTall, element("b", { class: "flow-start" }, "1")),
+    element("div", { class: "flow-sizes" }, size, zoomed, element("b", { class: "flow-start" }, "1")),
   );
   const legend = element("p", { class: "flow-legend" });
   const node = element("div", { class: "flow-chain", role: "group" }, ends, probe, legend);
   const running = motion({ seconds: SECONDS, signal });
+  const zooming = motion({ seconds: ZOOM_SECONDS, signal });
   let model = null;
   let width = 0;
   let bars = [];
+  let unit = 0; // pixels of a message as large as at the wrong guess
   let reach = 1; // the share of the way that the message has gone
   let lag = null; // the step that is asked
   let timer = 0;
@@ -64,36 +65,43 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
   const sized = (sizes) => sizes[width < WIDE ? "narrow" : "wide"];
   const rightEnd = () => width - sized(GUESS); // of the bars
   const room = () => rightEnd() / (model.lag + 1);
+  const thick = () => Math.min(18, THICK * room());
   const xOf = (k) => rightEnd() - room() * (k + 0.5);
+
+  /** Pixels of a message as large as at the wrong guess; fewer where the largest would not fit. */
+  const fitted = () => Math.min(sized(SENT), sized(HIGH) / Math.max(...model.shares));
+
+  /** As high as `unit` says, bars and band; the band of × 1 ends as a line. */
+  function stretch() {
+    const middle = sized(HIGH) / 2;
+    const band = Math.max(LINE, unit);
+    sent.setAttribute("y", middle - band / 2);
+    sent.setAttribute("height", Number(band.toFixed(2)));
+    sent.style.setProperty("--flow-far", `${Math.round(100 * Math.min(1, Math.max(0, Math.log10(sized(SENT) / band))))}%`);
+    bars.forEach((bar, k) => {
+      const tall = model.shares[k] * unit;
+      bar.setAttribute("y", (middle - tall / 2).toFixed(2));
+      bar.setAttribute("height", tall.toFixed(2));
+      bar.setAttribute("rx", (Math.min(thick(), tall) / 2).toFixed(2));
+    });
+  }
 
   function paint() {
     if (width === 0 || model === null) return;
-    const [high, one, middle] = [sized(HIGH), sized(SENT), sized(HIGH) / 2];
-    const thin = Math.min(18, THICK * room());
+    const [high, middle] = [sized(HIGH), sized(HIGH) / 2];
     picture.setAttribute("viewBox", `0 0 ${width} ${high}`);
     picture.setAttribute("height", high);
-    for (const [name, value] of Object.entries({ y: middle - one / 2, width: rightEnd(), height: one })) sent.setAttribute(name, value);
+    sent.setAttribute("width", rightEnd());
     dots.replaceChildren(...model.shares.map((_, k) => svg("circle", { cx: xOf(k).toFixed(1), cy: middle, r: 1.25 })));
-    bars = model.shares.map((share, k) => {
-      const thick = thin + swellOf(share) * (room() - thin);
-      const tall = Math.min(high + thick, share * one); // beyond the picture it is cut off
-      return svg("rect", {
-        class: "flow-bar", style: `--flow-heat: ${heatOf(share)}%`, x: (xOf(k) - thick / 2).toFixed(1), y: (middle - tall / 2).toFixed(2),
-        width: thick.toFixed(1), height: tall.toFixed(2), rx: (Math.min(thick, tall) / 2).toFixed(2),
-      });
-    });
+    bars = model.shares.map((share, k) => svg("rect", {
+      class: "flow-bar", style: `--flow-heat: ${heatOf(share)}%`, x: (xOf(k) - thick() / 2).toFixed(1), width: thick().toFixed(1),
+    }));
     layer.replaceChildren(...bars);
-    const isCut = model.shares.map((share) => share * one > high);
-    cuts.setAttribute("d", model.shares.map((share, k) => {
-      if (!isCut[k]) return "";
-      const thick = thin + swellOf(share) * (room() - thin);
-      const teeth = (side) => `l${(thick / 4).toFixed(2)} ${side * JAG}l${(thick / 4).toFixed(2)} ${-side * JAG}`.repeat(2);
-      const x = (xOf(k) - thick / 2).toFixed(2);
-      return `M${x} -1V${JAG}${teeth(-1)}V-1zM${x} ${high + 1}V${high - JAG}${teeth(1)}V${high + 1}z`;
-    }).join(""));
-    tooTall.hidden = !isCut.some(Boolean);
+    stretch();
+    zoomed.hidden = fitted() === sized(SENT);
+    zoomed.textContent = t("zoomed", { most: formatLength(Math.max(...model.shares)) });
     const isTurn = model.matrix === "orthogonal"; // only there does direction explain anything
-    const told = [...(isTurn ? ["legend_arrow"] : []), tooTall.hidden ? "legend_sent" : "legend_cut"];
+    const told = [...(isTurn ? ["legend_arrow"] : []), zoomed.hidden ? "legend_sent" : "legend_zoomed"];
     legend.replaceChildren(...told.flatMap((word) => [element("span", {}, t(word, { count: model.eigenvalues.length })), " "]));
     const every = Math.ceil(LETTER_ROOM / room()); // where there is less room, not each step has an arrow
     const half = Math.min(ARROW, every * room() - 2) / 2;
@@ -118,7 +126,13 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
     guessed.style.setProperty("--flow-wide", `${sized(GUESS) - 6}px`);
   }
 
-  /** What has not yet been reached is pale; the number is that of the step that is asked or has been reached. */
+  /** A word of the first line or its number, above the step that is asked, as far as the figure goes. */
+  function moveAbove(word, x) {
+    const end = Math.max(0, width - word.offsetWidth);
+    word.style.translate = `${Math.min(end, Math.max(0, x - word.offsetWidth / 2)).toFixed(1)}px`;
+  }
+
+  /** What has not yet been reached is pale; the number is that of the step that is asked, or of the last. */
   function paintReach() {
     if (model === null) return;
     const front = Math.round(reach * model.lag);
@@ -126,11 +140,18 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
     Array.from(letters.children, (letter, k) => letter.classList.toggle("flow-letter-asked", k === lag));
     pulse.style.display = reach < 1 && width > 0 ? "" : "none";
     if (width > 0) pulse.setAttribute("cx", xOf(reach * model.lag).toFixed(1));
-    const at = lag ?? front;
+    const at = lag ?? model.lag;
     size.style.setProperty("--flow-heat", `${heatOf(model.shares[at])}%`);
     where.textContent = t("where", { steps: steps(at) });
     size.textContent = formatLength(model.shares[at]);
-    mark.setAttribute("d", lag === null || width === 0 ? "" : `M${xOf(lag).toFixed(1)} 1l5 8h-10z`);
+    const isAsked = lag !== null && width > 0;
+    node.classList.toggle("flow-asking", isAsked);
+    for (const moved of [where, size]) {
+      if (isAsked) moveAbove(moved, xOf(lag));
+      else moved.style.translate = "";
+    }
+    guide.setAttribute("d", isAsked ? `M${xOf(lag).toFixed(1)} 0V${sized(HIGH)}` : "");
+    mark.setAttribute("d", isAsked ? `M${xOf(lag).toFixed(1)} 1l5 8h-10z` : "");
     const shown = lag ?? 0;
     probe.setAttribute("aria-valuemin", -model.lag); // its least value lies at the left, where Home goes
     probe.setAttribute("aria-valuenow", -shown);
@@ -140,7 +161,11 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
   const stop = () => {
     clearTimeout(timer);
     running.stop();
+    zooming.stop();
     reach = 1;
+    if (model === null || unit === fitted()) return;
+    unit = fitted();
+    stretch();
   };
   const send = () => running.run((share) => {
     reach = share;
@@ -165,6 +190,7 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
   watchWidth(node, { signal, act: (now) => {
     if (now < 120) return;
     width = now;
+    stop();
     paint();
   } });
 
@@ -174,12 +200,22 @@ export function chainPanel({ t, line, guess, came, steps, signal }) {
     draw: (next, description) => {
       stop();
       const isNew = model !== null;
+      const before = unit;
       model = next;
       lag = null;
+      unit = fitted();
+      const leap = unit / before;
+      const isLeap = isNew && Math.abs(Math.log(leap)) > Math.log(LEAP) && !prefersReducedMotion();
+      if (isLeap) unit = before;
       node.setAttribute("aria-label", description);
       paint();
       paintReach();
-      if (isNew && !prefersReducedMotion()) timer = setTimeout(send, WAIT_MS);
+      if (isLeap) {
+        zooming.run((share) => {
+          unit = share < 1 ? before * leap ** (share * share * (3 - 2 * share)) : fitted();
+          stretch();
+        }).then((isDone) => isDone && send());
+      } else if (isNew && !prefersReducedMotion()) timer = setTimeout(send, WAIT_MS);
     },
     /** Back to the beginning: nothing is asked, nothing runs. */
     forget: () => ask(null),
@@ -224,7 +260,7 @@ export function tanhPanel({ t }) {
 
 const UNIT = 56; // pixels a unit of the complex plane
 const HALF = 98; // pixels from its middle to the end of an axis
-const BEYOND = { right: 29, top: 17 }; // for their names
+const BEYOND = { right: 29, top: 22 }; // for their names
 const PLANE = { width: 2 * (HALF + BEYOND.right), height: 2 * HALF + BEYOND.top };
 const CENTRE = { x: PLANE.width / 2, y: HALF + BEYOND.top };
 const GRIP = (63 / 180) * Math.PI; // where the ring is held: no dot lies there
@@ -241,7 +277,7 @@ export function planePanel({ t, range, onRadius, signal }) {
     svg("circle", { class: "flow-unit", cx: 0, cy: 0, r: UNIT }),
     svg("text", { class: "flow-axis flow-one", x: UNIT + 4, y: 14 }, "1"),
     svg("text", { class: "flow-axis", x: HALF + 3, y: 4 }, t("real")),
-    svg("text", { class: "flow-axis", x: 0, y: -HALF - 4, "text-anchor": "middle" }, t("imaginary")),
+    svg("text", { class: "flow-axis", x: 0, y: -HALF - 9, "text-anchor": "middle" }, t("imaginary")),
     ring, stem, marks,
   );
   const caption = element("div", { class: "flow-head" });
