@@ -205,11 +205,11 @@ def test_one_line_is_no_law_the_averages_over_unseen_lines_are_those_of_the_step
         "en"
     ]
     count = f"{len(X):,}".replace(",", "\u202f")
-    told = f"On {count} unseen lines: {opened} of {length - 1} on average, not {learned}; "
-    told += f"{broken} of letters fit the rule, not {rule}."
+    told = f"On {count} unseen lines: {opened} on average, not {learned}; "
+    told += f"the rule is true at {broken} of places, not {rule}."
     assert told in words["step_2_outcome"]
-    assert f"On {count} unseen lines: {shut} of {length - 1}, not {learned}." in words["step_3_outcome"]
-    assert f"true at {rule} of unseen letters" in words["rule_29"]
+    assert f"On {count} unseen lines: {shut}, not {learned}." in words["step_3_outcome"]
+    assert f"true at {rule} of places in unseen text" in words["rule_29"]
 
 
 def test_the_number_of_unit_29_has_a_simple_rule_and_that_of_unit_16_has_none() -> None:

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { choices, digitsOf, longestSentence, sentence, spokenName } from "../../src/d2lrnn/widgets/gates/index.mjs";
 import { breakOf, createNetwork, derive, leftOf, nameOf, readable, rowsOf, scaleOf } from "../../src/d2lrnn/widgets/gates/maths.mjs";
-import { brief, fateOf, shareText } from "../../src/d2lrnn/widgets/gates/panels.mjs";
+import { arithmetic, brief, fateOf, shareText, short } from "../../src/d2lrnn/widgets/gates/panels.mjs";
 import SPEC from "../../src/d2lrnn/widgets/gates/spec.json" with { type: "json" };
 import { translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
@@ -142,7 +142,7 @@ test("the answers of the guided steps are right", () => {
   assert.equal(answer(one, 1), shares(lifted)[2]);
   assert.ok(own.cell[7] < 0 && own.added[7] < 0 && own.forget[8] < lifted.forget[8], "the minus of the e, which is kept too");
   assert.ok(Math.abs(lifted.cell[8] - lifted.cell[7] - own.added[8]) < 1e-9 && lifted.cell[8] < own.cell[8], "so the number falls");
-  assert.deepEqual([lifted.guesses.slice(9, 12).join(""), lifted.right], ["sta", 11], "it costs a letter");
+  assert.deepEqual([lifted.right, own.right - lifted.right], [11, 1], "it costs a guess");
 
   const kept = derive(more.state, NETWORK);
   assert.deepEqual(more.state.gates, AT_SPACES(1).slice(0, 13));
@@ -153,8 +153,9 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual(own.cell.map((value) => value < 0), isBelow, "above 0 until a word's first vowel, then below 0");
   const afterSpaces = [own, kept].map((model) => atSpaces(model, model.cell).map((value) => value.toFixed(1)));
   assert.deepEqual(afterSpaces, [["1.0", "1.0", "0.9"], ["0.2", "0.4", "-0.1"]], "about 1 after each space, or what old vowels leave of it");
-  for (const space of more.shade) assert.ok(kept.letters[space] === " " && kept.cell[space - 1] < 0 && kept.cell[space] < own.cell[space] - 0.5, "the minus of the vowel stays");
-  assert.equal(more.shade.length, 3, "all the spaces");
+  for (const space of [4, 8, 12]) assert.ok(kept.letters[space] === " " && kept.kept[space] < 0 && kept.cell[space] < own.cell[space] - 0.5, "the minus of the vowel stays");
+  const against = ({ isTrue, letters, fits }) => [isTrue.flatMap((is, i) => (is ? [] : [letters[i]])).join(""), fits];
+  assert.deepEqual([own, lifted, kept].map(against), [["", 18], ["", 18], ["t kp", 14]]);
   assert.equal(kept.guesses.slice(0, 9).join(""), own.guesses.slice(0, 9).join(""), "in the words after the next space");
 
   const letters = own.letters.map((letter) => letter !== " ");
@@ -164,9 +165,9 @@ test("the answers of the guided steps are right", () => {
   assert.deepEqual([shut.right, answer(all, 3), shut.guesses.slice(13).join("")], [9, "fewer", "tn pe"], "for keeps");
   assert.equal(shut.guesses.slice(9, 12).join(""), "tta", "for sea");
   shut.cell.forEach((value, i) => letters[i] && assert.equal(value, shut.added[i], "inside words only what the letter just read adds"));
-  const isWrong = shut.cell.flatMap((value, i) => (isBelow[i] && value >= 0 ? [i] : []));
-  assert.deepEqual([isWrong, isWrong.map((i) => own.letters[i])], [all.shade, ["t", "p"]], "above 0 after a vowel");
-  assert.ok(isWrong.every((i) => own.cell[i] < 0), "and below as learned");
+  assert.deepEqual(against(shut), ["tkp", 15], "what was before is forgotten: a vowel at t and p, none at k");
+  assert.deepEqual([3, 13, 16].map((i) => [own.cell[i] < 0, shut.cell[i] < 0]), [[true, false], [false, true], [true, false]]);
+  assert.ok(letters.every((is, i) => !is || shut.kept[i] === 0));
   assert.ok(own.forget.some((gate) => gate > 0.9) && own.forget.some((gate) => gate < 0.1), "keep at some letters, forget at others");
 });
 
@@ -198,6 +199,30 @@ test("a share is never an all or a nothing that it is not", () => {
 
 test("a gate is written as nothing or all only where it is that", () => {
   assert.deepEqual([0, 0.0004, 0.13, 0.5, 0.998, 1].map((gate) => brief(gate)), ["0", ".00", ".13", ".50", "1.0", "1"]);
+});
+
+test("a number is written with its sign wherever it is not 0", () => {
+  assert.deepEqual([0.96, -0.04, 0.033, -0.004, 0, -0.0001].map(short), ["1.0", "−0.04", "0.03", "−0.004", "0.0", "0.0"]);
+});
+
+test("the printed terms give the printed number, or it says that they nearly do", () => {
+  assert.deepEqual(arithmetic(at({}), 4), { old: "−0.75", gate: ".01", added: "0.99", equals: "=", sum: "0.98" });
+  assert.deepEqual(arithmetic(at({}), 0), { old: "0", gate: ".25", added: "0.03", equals: "=", sum: "0.03" });
+  const seen = new Set();
+  for (const values of [{}, { bias: 4 }, { gates: AT_SPACES(0.9) }, { text: "my dog is happy today" }]) {
+    for (let unit = 0; unit < 32; unit += 1) {
+      const model = at({ ...values, unit });
+      model.letters.forEach((_, i) => {
+        const { old, gate, added, equals, sum } = arithmetic(model, i);
+        const [a, f, b, c] = [old, gate, added, sum].map((text) => Number(text.replace("−", "-")));
+        assert.ok(Math.abs(model.cell[i] - c) <= 0.0051 && Math.abs((i ? model.cell[i - 1] : 0) - a) <= 0.0051);
+        const far = Math.abs(a * f + b - c); // from rounding: 0.005 is a tie
+        assert.ok(equals === "=" ? far < 0.005 + 1e-9 : far > 0.005 - 1e-9, `${old} × ${gate} + ${added} ${equals} ${sum}`);
+        seen.add(equals);
+      });
+    }
+  }
+  assert.equal(seen.size, 2, "both occur");
 });
 
 test("what the push of the gates does, as the words say", () => {
@@ -260,9 +285,10 @@ test("the printed product is the printed number that a letter adds", () => {
 
 test("a number is the old one times the gate, and what is added; the scale holds all that is drawn, and stays where little changes", () => {
   for (const values of [{}, { unit: 16 }, { unit: 16, gates: AT_SPACES(0) }, { gates: AT_SPACES(1) }, { bias: 4 }, { place: 9 }]) {
-    const { cell, forget, added, ownCell, scale } = at(values);
+    const { cell, forget, kept, added, ownCell, scale } = at(values);
     assertClose(cell.map((_, i) => (i ? cell[i - 1] * forget[i] : 0) + added[i]), cell, JSON.stringify(values));
-    assert.ok([...cell, ...ownCell].every((value) => -scale.down <= value && value <= scale.up), JSON.stringify(values));
+    assertClose(kept.map((part, i) => part + added[i]), cell, JSON.stringify(values));
+    assert.ok([...cell, ...kept, ...ownCell].every((value) => -scale.down <= value && value <= scale.up), JSON.stringify(values));
   }
   assert.deepEqual(at({}).ownCell, at({ gates: AT_SPACES(1) }).ownCell);
   assert.deepEqual([[1.3, -1.2], [1.4, -1.3], [7.6, 0.3], [], [-0.6]].map(scaleOf), [

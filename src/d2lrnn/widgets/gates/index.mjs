@@ -7,7 +7,8 @@ import { leftOut, unaccented } from "../weights.mjs";
 import SPEC from "./spec.json" with { type: "json" };
 
 const { text: TEXT, bias: BIAS } = SPEC.controls;
-const SEA = [9, 12]; // in the text of the steps
+const KEPT = 3; // the t of “what” in the text of the steps
+const HOLD = 180; // milliseconds: a finger that rests so long on a gate takes hold of it
 
 /** One network for each file: several figures of a page share it. */
 const networks = new WeakMap();
@@ -106,10 +107,12 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const told = [all > TEXT.max && t("text_cut", { count: TEXT.max, all }), count > 0 && t("text_lost", { count })].filter(Boolean);
     lost.textContent = told.join(" ");
     lost.hidden = told.length === 0;
+    take(null);
     change({ text: readable(text.value, TEXT.max), place: 0, gates: [] });
   }, { signal });
   onReset(() => {
     lost.hidden = true;
+    take(null);
     pointTo(null);
   });
   const moreUnits = fold(t("more_units"), units.mapBox);
@@ -133,27 +136,53 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   };
   const setRow = (row) => setUnit(model.rows[Math.min(Math.max(0, row), model.rows.length - 1)].unit);
   const hold = (place, value) => {
-    if (guided.isAsking()) wait();
+    if (guided.isAsking()) refuse();
     else change({ gates: model.letters.map((_, i) => (i === place ? Math.round(100 * Math.min(1, Math.max(0, value))) / 100 : model.held[i] ? model.forget[i] : -1)) });
   };
   /** A gate that moves would give the answer away. */
-  const wait = () => {
+  const refuse = () => {
     guided.urge();
     draw(model); // the slider of the keys goes back
   };
   let hand = null; // the gate that is dragged and its value before, or null for a letter
   let from = null; // where a hand came down that has not moved yet: a tap chooses a letter, a swipe scrolls the page
-  picture.lines.addEventListener("pointercancel", () => (from = null), { signal });
+  let wait = null; // for a finger that rests on a gate
+  let taken = null; // the gate that a finger moves, or would move
+  const take = (i) => {
+    clearTimeout(wait);
+    taken = i;
+    picture.take(i);
+  };
+  signal.addEventListener("abort", () => clearTimeout(wait), { once: true });
+  picture.lines.addEventListener("pointercancel", () => {
+    from = null;
+    take(null);
+  }, { signal });
+  // A finger that moves at once scrolls the page, on a gate too.
+  picture.lines.addEventListener("touchmove", (event) => {
+    if (hand !== null && taken === hand.at && event.cancelable) event.preventDefault();
+  }, { passive: false, signal });
   dragOn(picture.lines, {
     signal,
     start: ({ event }) => {
       const at = nearest(picture.tiles(), event);
       hand = event.target.closest(".gates-grip") && { at, value: model.forget[at], y: event.clientY };
       from = event;
+      if (hand === null || event.pointerType === "mouse") return;
+      if (taken === at) take(at); // it was tapped or moved before
+      else {
+        take(null);
+        wait = setTimeout(take, HOLD, at);
+      }
     },
     move: ({ event }) => {
       if (from !== null) {
         const [along, across] = [event.clientX - from.clientX, event.clientY - from.clientY].map(Math.abs);
+        if (hand !== null && event.pointerType !== "mouse" && taken !== hand.at) {
+          if (Math.hypot(along, across) < 6) return;
+          clearTimeout(wait);
+          hand = null;
+        }
         if (hand === null ? along < Math.max(6, across) : Math.hypot(along, across) < 6) return;
         from = null;
       }
@@ -167,6 +196,8 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     end: () => {
       if (from !== null) {
         const tapped = nearest(picture.tiles(), from);
+        if (hand === null || from.pointerType === "mouse") take(null);
+        else take(hand.at);
         setPlace(tapped === model.at ? 0 : tapped + 1); // a tap on the letter that is followed lets it go
         hand = null;
       }
@@ -181,6 +212,7 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     event.preventDefault();
     steps[event.key]();
   }, { signal });
+  for (const slider of [picture.letterKeys, picture.gateKeys]) keys(slider, { Escape: () => setPlace(0) });
   picture.letterKeys.addEventListener("input", () => setPlace(Number(picture.letterKeys.value)), { signal });
   picture.gateKeys.addEventListener("input", () => hold(picture.pointed(), Number(picture.gateKeys.value)), { signal });
   const pointTo = (i) => {
@@ -200,13 +232,10 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
   // ---- guided steps ----
   const outcome = (i) => {
     const { place } = SPEC.steps[i].state;
-    const { letters, left, right, ownRight, guesses, added, cell, ownCell, ownForget } = derive({ ...state(), place }, networkOf(state().weights));
-    evidence = SPEC.steps[i].shade ? i : -1;
+    const { letters, left, right, ownRight, ownForget } = derive({ ...state(), place }, networkOf(state().weights));
+    evidence = SPEC.steps[i].isOfRule ? i : -1;
     draw(model); // it may be as it was: then nothing else draws it
-    const told = SPEC.steps[i].shade?.[0] ?? fateOf(letters, place - 1);
-    return {
-      was: plain(ownCell[told], 1), is: plain(cell[told], 1), come: plain(cell[told - 1], 1), added: plain(added[told], 1), keeps: brief(ownForget[told]), forgets: brief(ownForget[told + 1]), share: left.length > 2 ? shareText(left[2], t) : "", now: right, all: letters.length - 1, own: ownRight, guess: guesses.slice(...SEA).map(visibleCharacter).join(""),
-    };
+    return { keeps: brief(ownForget[KEPT]), forgets: brief(ownForget[KEPT + 1]), share: left.length > 2 ? shareText(left[2], t) : "", now: right, all: letters.length - 1, own: ownRight };
   };
   // No outcome speaks of the letter that is chosen.
   const guided = guidedSteps({ t, state: () => ({ ...state(), place: 0 }), steps: SPEC.steps, set: commit, outcome, onReset, say, signal });
@@ -236,14 +265,15 @@ function build({ el, t, signal, commit, reset, onReset, say, state, link }) {
     const { letter } = told;
     const step = SPEC.steps[evidence];
     const isEvident = step !== undefined && Object.entries(step.state).every(([name, value]) => String(state()[name]) === String(value));
-    const { key, values } = isEvident ? { key: `now_step_${evidence + 1}`, values: {} } : told;
+    const { key, values } = isEvident ? { key: `now_step_${evidence + 1}`, values: { fits: model.fits, all: model.letters.length } } : told;
     now.set(...emphasised(t.raw(key), values));
     now.node.classList.toggle("is-rule", key === "now_rule");
+    now.node.classList.toggle("is-step", isEvident);
     const { letters, from: at, unit, input, candidate, added, characters } = model;
     const isShort = letters.length < 2;
     const { key: longestKey, values: longestValues } = isShort ? told : longestSentence(letters, t);
     longest.replaceChildren(...emphasised(t.raw(longestKey), longestValues));
-    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), shade: isEvident ? step.shade : null });
+    picture.draw(model, { name: letter, now: t(key, values), nameAt: (i) => spokenName(model.letters, i, t), isEvidence: isEvident });
     units.draw(model, letter);
     moreUnits.hidden = isShort;
     if (isShort || model.bias !== 0) more.open = true; // the field for another text stands there, and the push

@@ -148,13 +148,16 @@ export function derive({ text, unit, place, bias, gates }, network) {
   const left = at < 0 ? [] : leftFrom(forget);
   const numbers = (from) => letters.map((_, t) => from.cell(t, unit));
   const [cell, ownCell] = [numbers(reading), numbers(trained)];
+  const isTrue = cell.map((value, t) => (value < 0) === hasVowel(letters, t));
   const right = ({ guesses }) => letters.slice(1).filter((letter, t) => guesses[t] === letter).length;
   return {
     text, letters, unit, bias, at, from, forget, ownForget, order, held, isHeld,
     isOwn: bias === 0 && !isHeld,
     left, ownCell,
     above: cell.filter((value) => value >= 0).length,
-    fits: cell.filter((value, t) => (value < 0) === hasVowel(letters, t)).length,
+    isTrue,
+    fits: isTrue.filter(Boolean).length,
+    kept: cell.map((_, t) => (t > 0 ? cell[t - 1] * forget[t] : 0)),
     scale: scaleOf([...cell, ...ownCell]),
     guesses: underNext(reading.guesses),
     ownGuesses: underNext(trained.guesses),

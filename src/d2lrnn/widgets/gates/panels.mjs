@@ -58,7 +58,12 @@ export function createStrips({ t, signal, onBack }) {
   const letterKeys = keysOf("read_letter", { min: 0, max: 1 });
   const gateKeys = keysOf("turn_gate", { min: 0, max: 1, step: 0.01 });
   const lines = element("div", { class: "gates-lines" });
-  const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, letterKeys, gateKeys);
+  const [product, summand, equals, sum] = Array.from({ length: 4 }, () => element("b", {}));
+  const sumLine = element(
+    "p", { class: "gates-parts" },
+    element("span", { class: "gates-key-kept" }, t("kept")), product, "+ ", element("span", { class: "gates-key-added" }, t("added")), summand, equals, sum,
+  );
+  const node = element("div", { class: "gates-strips", role: "group" }, element("p", { class: "gates-head" }, count, " ", legend, back), lines, sumLine, letterKeys, gateKeys);
   let [tiles, bands, cells, faders, grips, shares, numbers, guessed, lefts, names] = [[], [], [], [], [], [], [], [], [], []];
   let written = null;
   let chosen = null; // of which gate the keys are; that after the letter where the reader has chosen none
@@ -74,8 +79,8 @@ export function createStrips({ t, signal, onBack }) {
     guessed = letters.map(() => element("span", { class: "gates-tile" }));
     numbers = letters.map(() => element("b", { class: "gates-number" }));
     bands = letters.map(() => element("span", { class: "gates-band" }));
-    cells = letters.map(() => element("span", { class: "gates-cell" }, element("i", { class: "gates-was" })));
-    grips = letters.map(() => element("i", { class: "gates-grip" }));
+    cells = letters.map(() => element("span", { class: "gates-cell" }, ...["kept", "added", "was"].map((part) => element("i", { class: `gates-${part}` }))));
+    grips = letters.map((_, i) => element("i", i === 0 ? { class: "gates-grip", title: t("first_gate") } : { class: "gates-grip" }));
     shares = letters.map(() => element("b", { class: "gates-share" }));
     faders = letters.map((_, i) => element("span", { class: "gates-fader", style: `--i: ${i}` }, element("i", { class: "gates-own" }), bands[i], shares[i], cells[i], numbers[i], grips[i]));
     lines.style.setProperty("--most", most);
@@ -96,12 +101,11 @@ export function createStrips({ t, signal, onBack }) {
   }
 
   function draw(model, said) {
-    const { name, now, nameAt, shade } = said;
+    const { name, now, nameAt, isEvidence } = said; // evidence: of a step
     const { letters, at, unit, forget, ownForget, left, right, ownRight, cell, ownCell, scale } = model;
     const guesses = t("guess_row", { guesses: model.guesses.slice(1).map((guess) => visibleCharacter(guess)).join("") });
     node.setAttribute("aria-label", `${t(at < 0 ? "picture_whole" : "picture", { unit, text: model.text, now })} ${guesses}`);
     write(letters);
-    const isEvidence = shade !== null; // of a step
     const isWhole = at < 0; // no letter is followed
     node.classList.toggle("is-empty", letters.length === 0);
     node.classList.toggle("is-evidence", isEvidence);
@@ -112,8 +116,16 @@ export function createStrips({ t, signal, onBack }) {
       label.replaceChildren(...ends.slice(0, 1), element("b", {}, t("row_number", { unit })), ...ends.slice(1));
     }
     const isOther = (one, other) => Math.abs(one - other) >= 0.05;
+    const isRuled = isWhole && unit === FOLLOWED; // the headline tells of the rule
+    const terms = isWhole || letters.length === 0 ? null : arithmetic(model, at);
+    for (const [node, text] of [
+      [product, terms ? ` ${terms.old} × ${terms.gate} ` : " "], [summand, terms ? ` ${terms.added} ` : " "],
+      [equals, `${terms?.equals ?? "="} `], [sum, terms?.sum ?? t("row_number", { unit })],
+    ]) node.textContent = text;
+    sumLine.style.visibility = letters.length === 0 ? "hidden" : "";
     back.style.visibility = model.isOwn ? "hidden" : ""; // its room stays free
-    legend.textContent = t(model.isOwn ? "hint" : "changed");
+    const hints = model.isOwn ? ["hint", "hint_touch"].map((hint) => element("span", { class: `gates-${hint}` }, t(hint))) : [t("changed")];
+    legend.replaceChildren(...hints, ...(isRuled && model.fits < letters.length ? [" ", t("broken")] : []));
     legend.style.visibility = letters.length < 2 ? "hidden" : "";
     count.style.visibility = letters.length < 2 ? "hidden" : ""; // no guess yet
     count.replaceChildren(...emphasised(t.raw(model.isOwn ? "count" : "count_own"), { right, all: Math.max(0, letters.length - 1), own: ownRight }));
@@ -141,35 +153,37 @@ export function createStrips({ t, signal, onBack }) {
       bands[i].style.setProperty("--left", fixed(i < at || isWhole ? 0 : left[i - at]));
       node.style.setProperty("--number", part(cell[i]));
       node.style.setProperty("--was", part(ownCell[i]));
-      const isShaded = isEvidence && shade.includes(i);
-      const [was, is] = [ownCell[i], cell[i]].map((value) => plain(value, 1));
-      numbers[i].textContent = isShaded ? t("was_now", { was, now: is }) : is;
-      node.classList.toggle("is-other", isOther(cell[i], ownCell[i]));
+      node.style.setProperty("--kept", part(model.kept[i]));
+      const isShaded = isRuled && !model.isTrue[i];
+      const isMoved = isOther(cell[i], ownCell[i]);
+      numbers[i].textContent = short(cell[i]);
+      node.classList.toggle("is-other", isMoved);
       node.classList.toggle("is-below", cell[i] < 0);
       const fader = faders[i];
       fader.classList.toggle("is-shaded", isShaded);
-      fader.classList.toggle("is-numbered", isEvidence ? isShaded : i === at || (!isWhole && i === fate) || letters[i] === " " || isOther(cell[i], ownCell[i]));
+      fader.classList.toggle("is-numbered", isShaded || (isEvidence ? model.held[i] && isMoved && letters[i] === " " : i === at || (!isWhole && i === fate) || (model.isOwn ? letters[i] === " " : isMoved)));
+      fader.classList.toggle("is-calm", !model.isOwn && !isMoved && !isShaded && i !== at); // what did not move stands back
       fader.classList.toggle("is-told", isTold);
       fader.classList.toggle("is-fate", i === fate);
       fader.classList.toggle("is-same", !isWhole && i > at && shares[i].textContent === shares[i - 1].textContent);
       fader.classList.toggle("is-wide", i > at && shares[i].textContent.length > 3); // >99%
       fader.classList.toggle("is-at", i === at);
-      const isIdle = isWhole ? isEvidence || i === 0 : i <= at || !isLeft; // the first gate has nothing to multiply
+      const isUnmoved = !model.isOwn && !isOther(forget[i], ownForget[i]);
+      const isIdle = isWhole ? isEvidence || isUnmoved || i === 0 : i <= at || !isLeft; // the first gate has nothing to multiply
       fader.classList.toggle("is-idle", isIdle);
       fader.classList.toggle("is-held", model.held[i]);
       fader.classList.toggle("is-other", isOther(forget[i], ownForget[i]));
       fader.classList.toggle("is-pointed", i === pointed);
       fader.style.setProperty("--own", fixed(ownForget[i]));
       fader.style.setProperty("--gate", fixed(forget[i]));
-      const isAgain = isEvidence && model.held[i - 1] && forget[i] === forget[i - 1];
-      const isNumbered = model.held[i] ? !isAgain : (isWhole ? !isEvidence && (letters[i] === " " || i === pointed) : isIdle ? i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
+      const isNumbered = model.held[i] || (isWhole ? !isEvidence && ((model.isOwn && letters[i] === " ") || i === pointed) : isIdle ? i === at : isTold || i === pointed || brief(forget[i]) !== brief(forget[i - 1])); // not the same again and again
       grips[i].textContent = isNumbered ? brief(forget[i]) : "";
     });
     letterKeys.max = Math.max(1, letters.length);
     letterKeys.value = at + 1;
-    letterKeys.setAttribute("aria-valuetext", letters.length > 0 && isWhole ? t("no_letter") : letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(model.cell[at]) }) : t("now_short"));
+    letterKeys.setAttribute("aria-valuetext", letters.length > 0 && isWhole ? t("no_letter") : letters.length > 0 ? t("place_text", { letter: name, gate: forget[at].toFixed(2), cell: signed(cell[at]), kept: signed(model.kept[at]), added: signed(model.added[at]) }) : t("now_short"));
     gateKeys.value = letters.length > 0 ? forget[pointed] : 0;
-    gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }) : t("now_short"));
+    gateKeys.setAttribute("aria-valuetext", letters.length > 0 ? [t("gate_text", { letter: nameAt(pointed), gate: forget[pointed].toFixed(2) }), pointed === 0 ? t("first_gate") : ""].join(". ").replace(/\. $/, "") : t("now_short"));
     letterKeys.disabled = gateKeys.disabled = letters.length < 2;
   }
   /** How far a grip goes from shut to open, in pixels. */
@@ -179,7 +193,9 @@ export function createStrips({ t, signal, onBack }) {
     const moves = ["1", "1.25", "1"].map((scale) => ({ scale }));
     node.querySelector(".is-told:not(.is-held) > .gates-grip")?.animate(moves, { duration: 900, iterations: 2, easing: "ease-in-out" });
   };
-  return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, travel, point: (i) => (chosen = i), pointed: () => pointed, draw };
+  /** A gate that a finger has taken hold of, or null. */
+  const take = (i) => grips.forEach((grip, k) => grip.classList.toggle("is-taken", k === i));
+  return { node, nod, lines, letterKeys, gateKeys, tiles: () => tiles, travel, take, point: (i) => (chosen = i), pointed: () => pointed, draw };
 }
 
 /** A dozen units and how much each has left: `map` is dragged for a unit. */
@@ -229,3 +245,18 @@ export const signed = (value, decimals = 2) => {
 
 /** The same without a plus. */
 export const plain = (value, decimals = 2) => signed(value, decimals).replace("+", "");
+
+/** A number in the room of a letter: one decimal; more where that would be 0. */
+export function short(value) {
+  const decimals = [1, 2, 3].find((count) => Number(Math.abs(value).toFixed(count)) > 0) ?? 1;
+  return plain(value, decimals);
+}
+
+/** How a number came about, as it is printed: { old, gate, added, equals, sum }; "≈" where the printed terms do not give the printed sum. */
+export function arithmetic({ cell, forget, added }, i) {
+  const before = i > 0 ? cell[i - 1] : 0;
+  const [old, gate, own, sum] = [i > 0 ? plain(before) : "0", brief(forget[i]), plain(added[i]), plain(cell[i])];
+  const value = (text) => Number(text.replace("−", "-"));
+  const isExact = plain(value(old) * value(gate) + value(own)) === sum;
+  return { old, gate, added: own, equals: isExact ? "=" : "≈", sum };
+}
