@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, isOver, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, roomFor, STAGES, surprises, THOUSAND, totals,
+  bitsByPlace, choices, compared, derive, finding, grade, GRADES, guesses, HIGH, isOver, isVaried, markOf, MAX_TEXT, oneIn, percent, pieces, readable, reason, repair, roomFor, STAGES, surprises, THOUSAND, totals,
 } from "../../src/d2lrnn/widgets/surprise_map/maths.mjs";
 import SPEC from "../../src/d2lrnn/widgets/surprise_map/spec.json" with { type: "json" };
 import { decodeLink, encodeLink, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
@@ -256,4 +256,16 @@ test("letters at the beginnings of words and later ones", () => {
 
 test("accents and the signs at the ends leave no letter and no space behind", () => {
   assert.deepEqual(["Zoë", "42!", "Mr. Keld said: 'so'", " the ", "Anna ", "Anna\n", "José\n", `${"x".repeat(499)} y`, "a -- b", "“José”", "Łukasz", "Søren Weiß", "łøđħıßæœþð ŁØĐĦẞÆŒÞÐ"].map(readable), ["zoe", "", "mr keld said so", " the", "anna", "anna", "jose", "x".repeat(499), "a b", "jose", "lukasz", "soren weiss", "lodhissaeoethd lodhssaeoethd"]);
+});
+
+test("an average is marked at its height, the highest at the top; its number has one line over it, two, or stands under it", () => {
+  assert.deepEqual(markOf(0.26), { at: 0.26, chance: "1.2", lines: 1 });
+  assert.deepEqual(markOf(Math.log2(26)), { at: Math.log2(26), chance: "26", lines: 1 });
+  assert.deepEqual(markOf(Math.log2(151)), { at: Math.log2(151), chance: "150", lines: 2 });
+  assert.deepEqual(markOf(9), { at: 9, chance: "510", lines: 0 });
+  assert.deepEqual(markOf(17), { at: HIGH, chance: null, lines: 0 });
+});
+
+test("a text is varied where no word comes twice", () => {
+  assert.deepEqual(["the red lantern", "the the", "", "a", "at a"].map(isVaried), [true, false, true, true, true]);
 });

@@ -2,7 +2,7 @@
 import { element, explorable } from "../ui.mjs";
 import { fold, footRow, guidedSteps, motion, nowLine } from "../shape.mjs";
 import SPEC from "./spec.json" with { type: "json" };
-import { choices, compared, derive, NAME, percent, reason, repair, STAGES } from "./maths.mjs";
+import { choices, compared, DEFAULT_TEXT, derive, LINE, NAME, percent, reason, repair, STAGES } from "./maths.mjs";
 import { blindOf, costTable, mapPanel, sentenceNodes, spoken, tell, textBox, trainingPanel } from "./panels.mjs";
 
 const GLIDE_SECONDS = 0.9; // from one stage of the training to the next
@@ -14,6 +14,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let timer = 0;
   let playing = null; // the stage that is played, which no trait holds
   let shown = null;
+  let isSeen = false; // the opening text without training, which the first step asks about
   let typed = null; // the reader's last text, if it is a name
   const glide = motion({ seconds: GLIDE_SECONDS, signal });
 
@@ -108,6 +109,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(() => {
     stop();
     typed = null;
+    isSeen = false;
     box.clear();
     map.clear();
     shown = null;
@@ -118,8 +120,14 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   shape.style.setProperty("--map-glide", `${GLIDE_SECONDS}s`);
   el.append(shape);
 
+  /** After some training, a text of one row is compared with what it was before; the opening text once that has been seen. */
+  function withOld(model) {
+    const { text, stage, count } = model;
+    isSeen ||= text === DEFAULT_TEXT && stage === STAGES[0];
+    return { ...model, compares: stage !== STAGES[0] && count > 0 && text.length <= LINE && (isSeen || text !== DEFAULT_TEXT) };
+  }
   function draw(given) {
-    const model = playing === null ? given : derive({ ...state(), stage: playing });
+    const model = withOld(playing === null ? given : derive({ ...state(), stage: playing }));
     if (shown !== null && ["text", "stage", "place", "now", "before"].every((name) => shown[name] === model[name])) return training.draw(model, playing !== null); // a long text takes its time
     shown = model;
     now.set(...sentenceNodes(model, t));

@@ -15,6 +15,7 @@ export const NAME = 24; // letters of a text that has one row on a phone, where 
 const ROW = 21; // letters that have room in one row of the narrowest page
 export const LABEL = 20; // letters over which the words of the dashed line have room
 export const THOUSAND = Math.log2(1000); // bits at the other line
+const UNDER = 8.2; // bits of an average from which on its number stands under its mark: over it would be no room
 export const LINE = 40; // letters of a text that has one row on a wide page
 export const BRIEF = 120; // letters of a text that is cheap: it glides, its lines are of one length, all stages have read it
 
@@ -63,13 +64,14 @@ export function pieces(text) {
 
 /** Bits of the letters that begin a word, of all later letters, and of the spaces: each { count, mean }; NaN is the mean of none. */
 export function bitsByPlace(text, bits) {
-  const kind = (i) => (text[i + 1] === " " ? "space" : text[i] === " " ? "first" : "later");
-  const of = (name) => {
-    const values = bits.filter((_, i) => kind(i) === name);
-    const total = values.reduce((sum, b) => sum + b, 0);
-    return { count: values.length, mean: total / values.length };
-  };
-  return { first: of("first"), later: of("later"), space: of("space") };
+  const kinds = { first: { count: 0, mean: 0 }, later: { count: 0, mean: 0 }, space: { count: 0, mean: 0 } };
+  bits.forEach((cost, i) => {
+    const kind = kinds[text[i + 1] === " " ? "space" : text[i] === " " ? "first" : "later"];
+    kind.count += 1;
+    kind.mean += cost;
+  });
+  for (const kind of Object.values(kinds)) kind.mean /= kind.count;
+  return kinds;
 }
 
 /**
@@ -87,6 +89,12 @@ export function finding({ text, stage, now, before }) {
   if (spaces && (!words || stage === STAGES[1])) return "spaces";
   return words ? "words" : "less";
 }
+
+/** Does no word come twice? */
+export const isVaried = (text) => {
+  const words = text.split(" ").filter((word) => word !== "");
+  return new Set(words).size === words.length;
+};
 
 /** Is it told as more choices than a blind guess has? */
 export const isOver = ({ perplexity }, signs) => rounded(perplexity) > SAME * signs;
@@ -119,6 +127,12 @@ export function roomFor(label, { text, rates, limit }) {
     if (at + 1 - from >= label) return from;
   }
   return -1;
+}
+
+/** An average as it is marked: { at, chance, lines }; its number stands in so many lines over the mark, or under it (0). `chance` is null where it is less than the highest bar says. */
+export function markOf(mean) {
+  const chance = mean > HIGH ? null : oneIn(2 ** -mean) ?? choices(2 ** mean);
+  return { at: Math.min(mean, HIGH), chance, lines: mean > UNDER ? 0 : chance.length > 2 && !chance.includes(".") ? 2 : 1 };
 }
 
 /** Is a text less of a surprise than before (0), about the same (1) or more (2), as the numbers that are told say it? */
@@ -179,7 +193,7 @@ function readBy(network, text) {
  * What the figure shows: the text read by the network at this stage, and before its training.
  *
  * `most` is the letter that costs the trained network most; a place that the text does not have is that one. `count` is the number of letters that are guessed, all but the first. `scale` is the room over
- * a letter in bits, the same at all stages, HIGH at most; `clips` whether at some stage a bar is higher; `blind` what each letter costs a blind guess; `labels` where those of the lines have room, a fifth of a row for the short one.
+ * a letter in bits, the same at all stages, HIGH at most; `clips` whether at some stage a bar is higher; `blind` what each letter costs a blind guess; `labels` where those of the lines have room, a fifth of a row for the short one; `marks` are the averages at those stages.
  */
 export function derive(state) {
   const network = (stage) => networkIn(state[`weights_${stage}`]);
@@ -198,6 +212,7 @@ export function derive(state) {
     text, stage, count, now, before, after,
     scale: Math.min(HIGH, Math.ceil(highest)), clips: highest > HIGH,
     most, blind,
+    marks: rates.flatMap((bits) => Object.values(bitsByPlace(text, bits))).filter(({ count: n }) => n > 0).map(({ mean }) => markOf(mean)),
     labels: [
       roomFor(LABEL, { text, rates: [before.bits, after.bits], limit: blind + Math.log2(NEAR) }),
       roomFor(Math.ceil(Math.min(text.length, ROW) / 5), { text, rates, limit: THOUSAND }),

@@ -2,7 +2,7 @@
 import { buttonControl, element, formatNumber, rangeControl, visibleCharacter } from "../ui.mjs";
 import { emphasised } from "../shape.mjs";
 import { isPlain, normalise } from "../weights.mjs";
-import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, isOver, LINE, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES, THOUSAND } from "./maths.mjs";
+import { bitsByPlace, BRIEF, choices, DEFAULT_TEXT, finding, grade, GRADES, guesses, HIGH, isOver, isVaried, LINE, markOf, MAX_TEXT, NAME, oneIn, percent, pieces, readable, STAGES, THOUSAND } from "./maths.mjs";
 
 /** A template in which some values are filled in, and others still stand in braces, to be made bold. */
 const half = (template, values) => template.replace(/\{(\w+)\}/g, (found, name) => (Object.hasOwn(values, name) ? values[name] : found));
@@ -19,7 +19,7 @@ export function sentenceOf(model, t) {
 /** Why it is so, where that is known. */
 function becauseOf(model, t) {
   const name = finding(model);
-  return name === "untrained" || name === "words" || (name === "spaces" && model.stage === STAGES[1]) ? t(`because_${name}`) : "";
+  return name === "untrained" || (name === "words" && isVaried(model.text)) || (name === "spaces" && model.stage === STAGES[1]) ? t(`because_${name}`) : "";
 }
 
 /** The result in words, as the live region says it. */
@@ -36,9 +36,6 @@ export const sentenceNodes = (model, t) => {
 function letterSpan(character) {
   return element("span", { class: "map-letter" }, character === " " ? "\u00a0" : visibleCharacter(character));
 }
-
-/** After some training, a name is compared with what it was before. */
-const isCompared = ({ text, stage }) => text.length <= NAME && stage !== STAGES[0];
 
 /** How many choices a blind guess has, or why there are more. */
 export const blindOf = ({ now, vocab }, t) => t(isOver(now, vocab.length) ? "signs_over" : "signs", { count: vocab.length });
@@ -62,7 +59,7 @@ export function tell({ text, now, vocab, blind }, place, t) {
   const judged = grade(now.bits[place - 1], blind);
   return {
     context: contextOf(text, place), character, plain: isSpace ? t("by_space") : text[place], letter: isSpace ? t("space") : character, chance: probability(probs[sign], t),
-    note: judged !== "" ? t("note", { grade: t(`grade_${judged}`) }) : shown[0] === sign ? t("note_first") : "",
+    note: judged !== "" ? t("note", { grade: t(`grade_${judged}`, { blind: percent(1 / vocab.length) }) }) : shown[0] === sign ? t("note_first") : "",
     guesses: shown.map((index) => ({ character: visibleCharacter(vocab[index]), chance: probs[index], comes: index === sign })),
   };
 }
@@ -77,7 +74,7 @@ export function mapPanel({ t, signal, onPlace }) {
   const text = element("div", { class: "map-letters", "aria-hidden": "true" });
   const keys = element("input", { type: "range", class: "map-keys", min: 1, step: 1, "aria-label": t("letter") });
   const scale = [27, 1000].map((count) => element("span", { class: "map-tick", style: `--map-at: ${Math.log2(count).toFixed(3)}` }, t(count === 27 ? "blind_line" : "one_in", { count: oneIn(1 / count) ?? count })));
-  const means = ["first", "later", "space"].map((name) => element("span", { class: "map-mean" }, t(`mean_${name}`)));
+  const means = ["first", "later", "space"].map((name) => element("span", { class: "map-mean" }, element("span", { class: "map-number" }), t(`mean_${name}`)));
   const averages = element("span", { class: "map-means" }, element("span", { class: "map-means-name" }, t("means")), ...means);
   const node = element("div", { class: "map-figure", role: "group", "aria-label": t("map") },
     element("div", { class: "map-page" }, text, keys, element("span", { class: "map-key", "aria-hidden": "true" }, ...["blind", "before", "clipped"].map((name) => element("span", { class: `map-${name}` }, t(name, { count: 27, limit: LIMIT })))), element("span", { class: "map-scroll", "aria-hidden": "true" }, t("scroll"))));
@@ -150,6 +147,18 @@ export function mapPanel({ t, signal, onPlace }) {
           element("b", {}, element("span", character === visibleCharacter(" ") ? { class: "map-raised" } : {}, character)), " ", element("span", { class: "map-chance", style: `--map-chance: ${chance.toFixed(4)}` }), " ",
           element("span", {}, probability(chance, t), ...(comes ? [element("span", { class: "map-note" }, note)] : []))))));
   };
+  /** The averages, each with its number; their title stands over all that is marked at any stage. */
+  const drawMeans = ({ text: characters, now, marks }) => {
+    Object.values(bitsByPlace(characters, now.bits)).forEach(({ mean }, i) => {
+      const { at, chance, lines } = markOf(mean || 0);
+      means[i].style.setProperty("--map-bits", at.toFixed(3));
+      means[i].classList.toggle("map-under", lines === 0);
+      const told = chance === null ? t("clipped", { limit: LIMIT }) : t("mean", { count: chance });
+      means[i].firstChild.textContent = lines === 1 ? told : told.replace(/ (?=[^ ]*$)/, "\n");
+    });
+    const tops = [0, 1, 2].map((lines) => `calc(${Math.max(0, ...marks.filter((mark) => mark.lines === lines).map(({ at }) => at)).toFixed(3)} * var(--map-bit) + ${["0px", "var(--map-one)", "var(--map-two)"][lines]})`);
+    text.style.setProperty("--map-title", `max(${tops.join(", ")})`);
+  };
   const draw = (model) => {
     if (shown?.text !== model.text) {
       letters = Array.from(model.text, letterSpan);
@@ -188,16 +197,16 @@ export function mapPanel({ t, signal, onPlace }) {
     text.parentElement.classList.toggle("map-full", model.clips);
     text.parentElement.classList.toggle("map-clips", bits.some((cost) => cost > HIGH));
     because.hidden = letters.length <= NAME || text.classList.contains("map-keyed"); // keys stand in its place
-    because.textContent = because.hidden ? "" : becauseOf(model, t);
+    because.replaceChildren(...(because.hidden ? [] : [`${becauseOf(model, t)} `, ...(model.compares ? [element("span", { class: "map-before" }, t("before"))] : [])]));
     text.classList.toggle("map-firsts", model.count > 0 && finding(model) === "words"); // the headline speaks of them
-    text.parentElement.classList.toggle("map-compares", model.count > 0 && isCompared(model));
+    text.parentElement.classList.toggle("map-compares", model.compares);
     letters.forEach((letter, i) => {
       if (i === 0) return;
       letter.classList.toggle("map-cut", bits[i - 1] > HIGH);
       letter.style.setProperty("--map-bits", bits[i - 1].toFixed(3));
-      if (isCompared(model)) letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
+      if (model.compares) letter.style.setProperty("--map-was", model.before.bits[i - 1].toFixed(3));
     });
-    Object.values(bitsByPlace(model.text, bits)).forEach(({ mean }, i) => means[i].style.setProperty("--map-bits", (mean || 0).toFixed(3)));
+    drawMeans(model);
     keys.disabled = model.count < 1;
     keys.max = Math.max(model.count, 1);
     keys.value = Math.max(model.place, 1);
@@ -219,7 +228,7 @@ export function trainingPanel({ t, signal, onStage, onPlay }) {
   const node = element("div", { class: "map-training" }, play, range.node, average);
   const likeness = (model) => {
     const [before, after] = [model.before, model.now].map(({ perplexity }) => choices(perplexity));
-    return emphasised(half(t.raw(isOver(model.now, model.vocab.length) ? "choices_over" : "choices"), { blind: blindOf(model, t) }), { count: isCompared(model) ? t("choices_change", { before, after }) : after });
+    return emphasised(half(t.raw(isOver(model.now, model.vocab.length) ? "choices_over" : "choices"), { blind: blindOf(model, t) }), { count: model.compares ? t("choices_change", { before, after }) : after });
   };
   const choose = (at) => marks.forEach((mark, i) => mark.classList.toggle("map-chosen", i === at));
   const draw = (model, isPlaying) => {
@@ -272,12 +281,12 @@ export function costTable(t) {
   const cells = Object.fromEntries(STAGES.map((stage) => [stage, ["rate", "perplexity", "bytes"].map(() => element("td"))]));
   const heads = STAGES.map(() => element("th", { scope: "row" }));
   const lines = STAGES.map((stage, i) => element("tr", {}, heads[i], ...cells[stage]));
-  const raw = element("p", { class: "map-hint" });
+  const raw = ["raw", "raw_bytes", "raw_words", "raw_text"].map((name) => [name, element("p", { class: "map-hint" })]);
   const table = element("table", { class: "map-table" },
     element("thead", {}, element("tr", {}, ...["stage", "rate", "perplexity", "bytes"].map((name) =>
       element("th", { scope: "col" }, t(`column_${name}`))))),
     element("tbody", {}, ...lines));
-  const node = element("div", { class: "map-costs" }, table, raw);
+  const node = element("div", { class: "map-costs" }, table, ...raw.map(([, line]) => line));
   const draw = ({ count, stage, updates, at, vocab }) => {
     STAGES.forEach((name, i) => {
       heads[i].textContent = t("row_stage", { stage: t(`mark_${name}`), updates: formatNumber(updates[name], 0) });
@@ -286,7 +295,7 @@ export function costTable(t) {
       const texts = count < 1 ? ["–", "–", "–"] : [formatNumber(rate), formatNumber(perplexity), String(bytes)];
       cells[name].forEach((cell, j) => (cell.textContent = texts[j]));
     });
-    raw.textContent = t("raw", { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), ...GRADES });
+    for (const [name, line] of raw) line.textContent = t(name, { bytes: count, characters: vocab.length, blind: formatNumber(Math.log2(vocab.length)), ...GRADES });
   };
   return { node, draw };
 }
