@@ -160,10 +160,10 @@ def test_the_test_says_which_is_best() -> None:
 
 def test_the_sentence_says_how_much_is_copied_here_and_on_average() -> None:
     table = ContextTable(view="write")
-    assert table.static_sentence() == "Looking 5 back, 67% is copied; over 20 texts 57% on average."
+    assert table.static_sentence() == "The longest, 5 back, copied 67%; 57% in 20 texts from “the tide”."
     table.start = "zqzqzq"
     share = sum(end - begin for begin, end in table.copies[6]) / 64
-    assert table.static_sentence() == f"Looking 5 back, {share:.0%} is copied from the story."
+    assert table.static_sentence() == f"The longest, 5 back, copied {share:.0%} from the story."
 
 
 @pytest.mark.parametrize(

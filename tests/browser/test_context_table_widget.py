@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -305,15 +306,16 @@ def test_a_letter_that_never_followed_is_guessed_with_the_help_of_shorter_contex
     widget = show(page, tmp_path, ContextTable(line="a petition of all those", place=20))
     widget.locator("summary").click()
     origin = widget.locator(".ctx-origin")
-    expect(origin).to_have_text("This text is not in the counted story.")
+    expect(origin).to_have_text("The whole text is not in the counted story.")
     assert models(widget)[4:] == [f"4 back l␣th {guesses[0]:.2%}", f"5 back ll␣th {guesses[1]:.2%}"]
     assert widget.locator(".ctx-counted").all_text_contents()[4:] == ["counted 0 of 70,", "counted 0 of 47,"]
     key = widget.locator(".ctx-mark-key")
     expect(key).to_have_text("by counts alone")
+    expect(widget.locator(".ctx-mixed")).to_contain_text("with the shorter contexts mixed in")  # beside both
     mark, track = widget.locator(".ctx-track > .ctx-mark").last, widget.locator(".ctx-model .ctx-track").last
     assert mark.bounding_box()["x"] == pytest.approx(track.bounding_box()["x"], abs=0.5), "at 0, below the guess"
     widget.get_by_label("Your own text").fill("the tide")
-    expect(origin).to_have_text("This text stands in the counted story.")
+    expect(origin).to_have_text("The whole text is in the counted story.")
 
 
 def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -335,7 +337,7 @@ def test_an_own_text_is_looked_up_at_its_last_letter(opened: tuple[Page, Record]
     expect(widget.locator(".ctx-note:visible")).to_have_text(
         "Read as “␣”: the story has only a to z and single spaces."
     )
-    expect(widget.locator(".ctx-origin")).to_have_text("This text stands in the counted story.")
+    expect(widget.locator(".ctx-origin")).to_have_text("The whole text is in the counted story.")
     own.fill("tho")  # r followed more often than o, and is not in sight
     apart = widget.locator(".ctx-apart")
     expect(apart).to_have_text("o 77, in place 6")
@@ -434,7 +436,9 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     assert widget.locator(".ctx-told").first.is_visible(), "here all is in sight"
     assert hidden(".ctx-test")
     answers.get_by_role("button", name="4 letters").click()
-    expect(told).to_contain_text("Right. 4 letters. Further back, it meets more and more that never happened in the")
+    expect(told).to_contain_text(
+        "Right. 4 letters. Further back, more and more letters never came after these in the story"
+    )
     expect(told).to_contain_text("A large network does better: 3.3 (chapter 5).")
     expect(widget.locator(".ctx-least")).to_have_text("4 back 3.6 best 883")
     widget.get_by_role("button", name="Does it copy?").click()
@@ -443,11 +447,26 @@ def test_the_steps(opened: tuple[Page, Record], tmp_path: Path) -> None:
     expect(widget.locator(".ctx-text .ctx-copy").first).to_have_css("text-decoration-line", "none")
     answers.get_by_role("button", name="more than half").click()
     expect(told).to_contain_text(
-        "Right. 57% on average, 67% here: so many of its letters stand in pieces of 10 or more letters that the"
+        "Right. 57% on average, 67% here: so much stands in pieces of 10 or more that the story has"
     )
     assert widget.locator("li .ctx-copied-share").last.is_visible()
     widget.get_by_role("button", name="Reset").click()
     assert widget.locator(".ctx").inner_text() == start
+
+
+def test_on_wide_the_writings_share_the_room_and_a_bar_lies_on_the_whole(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    page.set_viewport_size({"width": 1280, "height": 800})
+    widget = show(page, tmp_path, ContextTable(view="write"))
+    rows = [row.bounding_box() for row in widget.locator(".ctx-writings li").all()]
+    gaps = [after["y"] - before["y"] for before, after in itertools.pairwise(rows)]
+    assert min(gaps) > 40 and max(gaps) - min(gaps) < 1
+    assert widget.locator(".ctx-tools").last.bounding_box()["y"] - rows[-1]["y"] - rows[-1]["height"] < 60
+    read(widget)
+    track = widget.locator(".ctx-follower .ctx-track").first
+    assert track.evaluate("(e) => getComputedStyle(e).backgroundColor") != "rgba(0, 0, 0, 0)"
 
 
 def test_who_walks_on_is_asked_no_more(opened: tuple[Page, Record], tmp_path: Path) -> None:

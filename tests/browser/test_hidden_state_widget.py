@@ -96,12 +96,51 @@ def test_it_opens_on_the_cut_and_the_two_guesses(widget: Locator) -> None:
     assert captions(widget) == [f"full memory\nguess: a space, {whole}", f"only “ther”\nguess: e, {other}"]
     left = python.distances[25] / python.distances[21]
     assert shares(widget) == [f"{left:.0%}"]
-    expect(widget.locator(".cut-label").last).to_have_text(f"gap of the two memories: 100%, at the end {left:.0%}")
+    expect(widget.locator(".cut-label").last).to_have_text("difference in memory: 100% at the cut")
     hanging = thread(widget)
     assert [depth / hanging[0] for depth in hanging] == pytest.approx(
         [distance / python.distances[21] for distance in python.distances[21:]], abs=0.01
     )
     expect(widget.locator(".cut-letter.cut-forgotten")).to_have_count(len("and then there was ano".replace(" ", "")))
+
+
+def test_a_difference_that_grows_after_the_cut_is_said_and_the_scale_stays(
+    opened: tuple[Page, Record], tmp_path: Path
+) -> None:
+    page, _ = opened
+    first = thread(show(page, tmp_path))[0]
+    for given, most in (({"cut": 1}, 1.1), ({"cut": 9}, 1), ({"text": "zqzqzqzqzq", "cut": 1}, 1.2)):
+        widget, python = show(page, tmp_path, **given), HiddenState(**given)
+        distances = python.distances[python.cut - 1 :]
+        highest = max(distances) / distances[0]
+        assert highest == pytest.approx(most, abs=0.07)
+        end = distances[-1] / distances[0]
+        told = [f"{end:.0%}" if end >= 0.005 else "<1%"] + ([f"{highest:.0%}"] if highest > 1 else [])
+        assert shares(widget) == told, given
+        if highest < 1.15:
+            assert thread(widget)[0] == pytest.approx(first, abs=0.1), "100% hangs as low"
+        words = [label.bounding_box() for label in widget.locator(".cut-share, .cut-label").all()]
+        lowest = max(words, key=lambda box: box["y"])
+        assert all(box["y"] + box["height"] <= lowest["y"] + 4 for box in words if box is not lowest), given
+
+
+def test_labels_stay_on_their_side_while_the_cut_is_dragged(widget: Locator, opened: tuple[Page, Record]) -> None:
+    page, _ = opened
+    memory, drag = widget.locator(".cut-label-whole"), widget.locator(".cut-drag")
+    places = []
+    for key in ("End", *["PageDown"] * 5, "Home"):
+        handle(widget).press(key)
+        places.append(memory.bounding_box())
+    assert len({box["y"] for box in places}) == 1
+    assert max(box["x"] for box in places) - min(box["x"] for box in places) < 110
+    grip = handle(widget).bounding_box()
+    page.mouse.move(grip["x"] + 28, grip["y"] + 28)
+    expect(drag).to_be_visible()
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 300, grip["y"] + 28, steps=4)
+    expect(drag).to_be_hidden()
+    page.mouse.up()
+    expect(drag).to_be_visible()
 
 
 def test_the_map_is_the_shared_memory_in_grey_and_then_the_difference(widget: Locator) -> None:
@@ -292,6 +331,11 @@ def test_the_second_run_begins_at_the_cut_and_the_number_that_differs_most_is_th
     lines = [widget.locator(f".cut-memory .cut-picture .d2lrnn-line-{i}") for i in (1, 2)]
     expect(lines[1]).to_have_count(1)  # it is drawn once it has a width
     runs = [line.get_attribute("d") for line in lines]
+    ends = widget.locator(".cut-memory .cut-picture").evaluate(
+        "(e) => [...e.querySelectorAll('.d2lrnn-line')].map((x) => x.getBoundingClientRect().right)"
+    )
+    ticks = widget.locator(".cut-memory .d2lrnn-tick").all()
+    assert len(ticks) == 3 and all(tick.bounding_box()["x"] >= max(ends) - 1 for tick in ticks), "clear of the curves"
     points = [len(re.findall("[ML]", run)) for run in runs]
     assert points == [27, 27 - 22]
     label, number = widget.locator(".cut-memory label"), widget.get_by_role("slider", name="Number")
@@ -416,6 +460,8 @@ def test_on_a_phone_scissors_and_guesses_share_a_screen(browser: Browser, tmp_pa
     assert letters >= 9
     page.set_viewport_size({"width": 320, "height": 640})
     page.wait_for_timeout(200)
+    stage, caption = (widget.locator(part).last.bounding_box() for part in (".cut-stage", ".cut-label"))
+    assert caption["x"] >= stage["x"] and caption["x"] + caption["width"] <= stage["x"] + stage["width"]
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     context.close()
 

@@ -160,10 +160,10 @@ test("what is copied on average is so, and the words say it beside what is copie
   }
   assert.deepEqual(sums.map((sum) => sum / lines), shares);
   assert.ok(Math.max(...shares) === shares.at(-1), "the words of the fold say so");
-  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the␣tide␣”, looking 5 letters back copies 57% on average, 4 back 46%, 2 back 7\.7%/);
+  assert.match(T("about_copied", copiedValues()), /over 20 texts from “the tide”, looking 5 letters back copies 57% on average, 4 back 46%, 2 back 7\.7%/);
   const said = (seed, from = start) => filled(...writtenSentence(writings(COUNTS, SOURCE, from, seed), from, T));
-  assert.equal(said(SPEC.controls.seed.default), "Looking 5 back, 67% is copied; over 20 texts 57% on average.");
-  assert.match(said(3, "low tide"), /^Looking 5 back, \d+% is copied from the story\.$/);
+  assert.equal(said(SPEC.controls.seed.default), "The longest, 5 back, copied 67%; 57% in 20 texts from “the tide”.");
+  assert.match(said(3, "low tide"), /^The longest, 5 back, copied \d+% from the story\.$/);
 });
 
 test("the test says which model is least unsure in new text", () => {
@@ -209,7 +209,7 @@ test("the right answers of the guided steps are right, and their outcomes say so
   assert.equal(T(`step_3_answer_${copy.right + 1}`), "more than half");
 
   assert.equal(copiedHere(COUNTS, SOURCE), formatShare(here[5]));
-  assert.equal(T("step_3_outcome", { ...copiedValues(), here: copiedHere(COUNTS, SOURCE) }), "57% on average, 67% here: so many of its letters stand in pieces of 10 or more letters that the story has too (underlined).");
+  assert.equal(T("step_3_outcome", { ...copiedValues(), here: copiedHere(COUNTS, SOURCE) }), "57% on average, 67% here: so much stands in pieces of 10 or more that the story has too (underlined).");
   for (const { before: { line } } of [phrase, best]) {
     assert.ok(STORY.slice(SOURCE.length).includes(line), "a new text");
     assert.ok(line.length <= MAX_LINE);

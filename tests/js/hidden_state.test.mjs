@@ -7,7 +7,7 @@ import { createReader } from "../../src/d2lrnn/widgets/core.mjs";
 import {
   MAX_GUESS, MAX_TEXT, cutStates, derive, distance, guessFrom, lastWord, networkIn, probsOf, readable, repair, statesOf, walk,
 } from "../../src/d2lrnn/widgets/hidden_state/maths.mjs";
-import { DEPTH, LEFT, UNSURE, brief, cutAt, layoutOf, percentLeft, sentence, shown, sure, threadOf, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
+import { DEPTH, FULL, LEFT, UNSURE, brief, cutAt, layoutOf, percentLeft, sentence, shown, sure, threadOf, wordOf } from "../../src/d2lrnn/widgets/hidden_state/panels.mjs";
 import { decodeLink, encodeLink, fill, rulesOf } from "../../src/d2lrnn/widgets/ui.mjs";
 import { encode } from "../../src/d2lrnn/widgets/weights.mjs";
 
@@ -200,7 +200,9 @@ test("the cut thread hangs in proportion to the difference, from the cut to the 
     assert.equal(thread.length, 27 - cut);
     close(thread[0][0], LEFT + cut * layout.column, 1e-9, "it begins at the cut");
     close(thread.at(-1)[0], layout.end, 1e-9, "and ends with the text");
-    thread.forEach(([, depth], i) => close(depth, (DEPTH * model.distances[cut - 1 + i]) / most, 1e-9, `${cut} ${i}`));
+    const unit = Math.min(FULL / model.distances[cut - 1], DEPTH / most);
+    assert.equal(cut > 1 || most > model.distances[0], true);
+    thread.forEach(([, depth], i) => close(depth, unit * model.distances[cut - 1 + i], 1e-9, `${cut} ${i}`));
     assert.ok(thread.every(([, depth]) => depth >= 0 && depth <= DEPTH));
   }
   assert.deepEqual(threadOf({ distances: [0], cut: 1 }, layout).map(([, depth]) => depth), [0]);

@@ -236,7 +236,7 @@ class ContextTable(Explorable):
         if self.start != average["start"]:
             return words("now", share=share)
         six = f"{int(100 * average['shares'][-1] + 0.5)}%"
-        return words("now_average", share=share, lines=average["lines"], six=six)
+        return words("now_average", share=share, lines=average["lines"], start=average["start"].strip(), six=six)
 
     def _counted(self, words: Words) -> str:
         if not (rows := self.rows):

@@ -142,7 +142,7 @@ function build({ el, t, model, signal, commit, reset, onReset, say, link, state 
     "div", { class: "d2lrnn-shape ctx ctx-busy" },
     element("p", { class: "d2lrnn-lead" }, t("lead")), now.node, waiting,
     views.node, element("div", { class: "ctx-panels" }, ...Object.values(parts)),
-    guided, fold(t("more"), models.node, ...["counts", "new", "mix", "scores", "networks", "copied"].map((what) => about(t(`about_${what}`, { ...copiedValues(), ...SPEC.presets.networks })))),
+    guided, fold(t("more"), models.node, element("div", { class: "ctx-abouts" }, ...["counts", "new", "scores", "copied"].map((what) => about(t(`about_${what}`, { ...copiedValues(), ...SPEC.presets.networks }))))),
     footRow({ t, reset: () => { reset(); for (const name of ["line", "start"]) fields[name].force(model.get(name)); }, link, say, signal }),
   );
   el.append(root);

@@ -31,7 +31,7 @@ export function writtenSentence(writings, start, t) {
 /** Values for the words about copies: how much some of the six copy on average. */
 export function copiedValues() {
   const [, , three, , five, six] = COPIED.shares.map(formatShare);
-  return { lines: COPIED.lines, start: visible(COPIED.start), three, five, six };
+  return { lines: COPIED.lines, start: COPIED.start.trim(), three, five, six };
 }
 
 /** Values for the words about the first step's letter: what it looked at last, and how often the letter followed this. */
@@ -262,7 +262,7 @@ export function modelsPanel({ t, onOrder, signal }) {
     return { node: element("li", {}, button), button, context, share, of, counted, bar: own, mark };
   });
   return {
-    node: element("div", { class: "ctx-models" }, element("div", { class: "ctx-models-head" }, title, key), element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
+    node: element("div", { class: "ctx-models" }, element("div", { class: "ctx-models-head" }, title, element("p", { class: "ctx-key ctx-mixed" }, t("mixed")), key), element("ol", { class: "ctx-rows" }, ...rows.map(({ node }) => node)), rule),
     draw(look, { view }) {
       if (look === null) return;
       title.textContent = t(view === "read" ? "models" : "models_away", { letter: quoted(look.letter) });

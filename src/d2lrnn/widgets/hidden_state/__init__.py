@@ -184,6 +184,6 @@ class HiddenState(Explorable):
         picture.add("path", d=f"M{edge} 2V{points[0][1]:.1f}", stroke="currentColor", stroke_dasharray="5 4")
         if edge > 150:
             picture.add("text", words("memory"), x=10, y=top + 22, fill=color("blue"))
-        anchor = "start" if edge < 220 else "end"
-        picture.add("text", words("emptied"), x=edge, y=top + depth + 22, fill=color("vermillion"), text_anchor=anchor)
+        middle = {"x": min(max(edge, 150), 290), "text_anchor": "middle"}
+        picture.add("text", words("emptied"), y=top + depth + 22, fill=color("vermillion"), **middle)
         return str(picture)

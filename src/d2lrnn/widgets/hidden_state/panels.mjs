@@ -11,7 +11,8 @@ const WIDEST_COLUMN = 40;
 const HANDLE = 60; // the scissors' height (style.css), and air under them
 const LETTERS = 40;
 export const THREAD = HANDLE + LETTERS + 22; // the height of the memory that remembers everything
-export const DEPTH = 84; // how far the largest difference hangs under it
+export const FULL = 74; // how far a difference of 100% hangs under it
+export const DEPTH = 86; // and the largest: one that has no room shrinks the whole
 
 /**
  * How wide a column is, and where the text ends, in pixels.
@@ -29,11 +30,12 @@ export function cutAt(share, width, count) {
   return Math.min(count, Math.max(1, Math.round((share * width - LEFT) / column)));
 }
 
-/** The thread of the cut memory from the cut on: [x, how far under the other], the largest difference at DEPTH. */
+/** The thread of the cut memory from the cut on: [x, how far under the other]; the first is 100%, at FULL, as long as none hangs lower than DEPTH. */
 export function threadOf({ distances, cut }, { column }) {
   const apart = distances.slice(cut - 1);
   const most = Math.max(...apart);
-  return apart.map((distance, i) => [LEFT + column * (cut + i), most > 0 ? (DEPTH * distance) / most : 0]);
+  const unit = most > 0 ? Math.min(FULL / apart[0], DEPTH / most) : 0;
+  return apart.map((distance, i) => [LEFT + column * (cut + i), unit * distance]);
 }
 
 // ---- words ----------------------------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ export function stage({ t, onCut, signal }) {
       const kind = j === count ? " cut-next-letter" : j < cut ? " cut-forgotten" : "";
       add("text", { class: `cut-letter${kind}`, x: LEFT + (j + 0.5) * column, y: HANDLE + 31, "font-size": size, "text-anchor": "middle" }, character);
     });
-    const height = THREAD + DEPTH + 28;
+    const height = THREAD + DEPTH + 38;
     if (count > 0) {
       const points = asking ? [[edge, DEPTH]] : threadOf(latest, layout);
       const y = (depth) => THREAD + depth;
@@ -202,18 +204,18 @@ export function stage({ t, onCut, signal }) {
       add("path", { class: "cut-other", d: points.map(([x, depth], i) => `${i === 0 ? "M" : "L"}${x} ${y(depth)}`).join("") });
       const ends = points.length > 1 ? [points[0], points.at(-1)] : points;
       ends.forEach(([x, depth]) => add("circle", { class: "cut-dot", cx: x, cy: y(depth), r: 4 }));
-      const isLeft = edge > 150; // else it stands over the line, right of the cut
-      add("text", {
-        class: "cut-label cut-label-whole", x: isLeft ? LEFT : Math.max(last, edge + 90), y: isLeft ? THREAD + 22 : THREAD - 8, "text-anchor": isLeft ? "start" : "end",
-      }, t("memory"));
-      const share = (at, y, anchor) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, percentLeft(distances.at(-1), distances[cut - 1]));
+      add("text", { class: "cut-label cut-label-whole", x: edge > 96 ? LEFT : edge + 8, y: THREAD - 8 }, t("memory")); // clear of the cut
+      const left = distances.slice(cut - 1).map((distance) => percentLeft(distance, distances[cut - 1]));
+      const share = (at, y, anchor, text = left.at(-1)) => add("text", { class: "cut-label cut-share", x: at, y, "text-anchor": anchor }, text);
       if (points.length > 1) {
         const depth = points.at(-1)[1];
         if (depth < 24) share(last - 4, y(depth) + 20, "middle");
         else if (width - last > 44) share(last + 8, y(depth) - 7, "start");
         else share(last + 14, y(depth) - 9, "end");
       }
-      const words = points.length > 1 ? t("emptied_end", { left: percentLeft(distances.at(-1), distances[cut - 1]) }) : t("emptied");
+      const [deepest] = [...points.keys()].sort((a, b) => points[b][1] - points[a][1]);
+      if (left[deepest] !== left[0] && deepest < points.length - 1) share(points[deepest][0], y(points[deepest][1]) + 16, "middle", left[deepest]);
+      const words = t("emptied");
       const half = 3.6 * words.length; // about half its width
       const anchor = edge < half ? "start" : edge > width - half ? "end" : "middle";
       add("text", { class: "cut-label", x: { start: LEFT, middle: edge, end: width - 2 }[anchor], y: height - 6, "text-anchor": anchor }, words);
@@ -274,7 +276,7 @@ function guessCards({ t }) {
   });
   const node = element("div", { class: "cut-cards" }, ...cards.map((card) => card.node));
   const draw = ({ text, kept, guesses }, isAsking) => {
-    const captions = [t("whole"), kept === "" ? t("cut_nothing") : kept.length > MOST_QUOTED ? t("cut_many", { count: kept.length }) : t("cut", { kept: shown(kept) })];
+    const captions = [t("whole"), kept === "" ? t("cut_nothing") : kept.length > MOST_QUOTED ? t("cut_long", { kept: brief(shown(kept)) }) : t("cut", { kept: shown(kept) })];
     const words = guesses.map((guess, i) => {
       const { stem, written } = wordOf(guess, 12);
       if (text === "") return { stem: "", written: "" };
@@ -351,7 +353,7 @@ export function memoryPanel({ t, onUnit, max, signal }) {
     const parts = [];
     for (const tick of [-1, 0, 1]) {
       parts.push(svg("path", { class: "d2lrnn-grid", d: `M${LEFT} ${y(tick)}H${right}` }));
-      parts.push(svg("text", { class: "d2lrnn-tick", x: LEFT + 2, y: y(tick) - 3 }, String(tick).replace("-", "−")));
+      parts.push(svg("text", { class: "d2lrnn-tick", x: right + LEFT - 1, y: y(tick) - 3, "text-anchor": "end" }, String(tick).replace("-", "−")));
     }
     const xs = Array.from({ length: text.length + 1 }, (_, j) => j);
     [...text].forEach((character, j) => {
