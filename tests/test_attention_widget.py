@@ -150,7 +150,7 @@ def test_the_averages_shown_are_those_of_the_networks(make: ModuleType) -> None:
 
 
 def test_of_networks_of_equal_size_the_rnn_guesses_better(make: ModuleType) -> None:
-    """What step 3 tells."""
+    """What the fold tells."""
     stored = json.loads(make.AVERAGES.read_text(encoding="utf-8"))["equal"]
     layers = d.recorded.load_recorded("after_the_chain")["layers"]
     for name, wanted in zip(("attention", "tanh"), stored["perplexities"], strict=True):
@@ -162,7 +162,7 @@ def test_of_networks_of_equal_size_the_rnn_guesses_better(make: ModuleType) -> N
 
 def test_the_order_of_computing_is_told_and_drawn() -> None:
     shown = Attention(text="tide", view="order", letter=2)
-    assert shown.static_sentence() == "All lines take 1 round; the circles take 4, one after another."
+    assert shown.static_sentence() == "All lines take 1 round, their sum 2. The circles take 4."
     picture = shown.static_picture()
     assert [picture.count(f"<{kind} ") for kind in ("path", "circle", "rect")] == [4, 8, 0], "no bars; none is erased"
     assert re.findall(r">(\d+)</text>", picture) == [*"11121314"], "the rounds of each line and circle"

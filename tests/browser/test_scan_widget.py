@@ -158,8 +158,8 @@ def test_a_box_in_hand_shows_how_it_joins_before_any_state_is_known(widget: Loca
     expect(trick.locator(".trick-op")).to_have_text(steps)
     expect(trick.locator(".trick-through")).to_have_text("\u22120.9")
     expect(trick.locator(".trick-result")).to_have_text(["×0.81", "+0.1"])  # noqa: RUF001
-    expect(trick.locator(".trick-state")).to_have_text(["2", "?"] * 2)  # state 1 is given, and not needed
-    expect(trick.locator(".trick-says")).to_have_text("No state needed: two steps make one.")
+    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # state 1 is given, and does not enter
+    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two steps make one.")
     expect(widget.locator("text.scan-sample")).to_have_text("×0.81 +0.1")  # noqa: RUF001
     expect(widget.locator("path.scan-line.scan-kin")).to_have_count(2)  # its two arms
     colour = "(node) => getComputedStyle(node).fill"  # as in the picture: the same boxes and colours
@@ -228,8 +228,8 @@ def test_both_go_one_tick_at_a_time(widget: Locator) -> None:
     expect(widget.get_by_role("status")).to_have_text("Round 2: the loop knows 3 of 8 states, the scan 4.")
     expect(widget.locator(".scan-controls label")).to_have_css("opacity", "1")
     trick = widget.locator(".scan-trick")  # it tells the join of the lit box, the last of the newest round
-    expect(trick.locator(".trick-state")).to_have_text(["≈4.55", "?"] * 2)  # the picture shows state 4: it isn't needed
-    expect(trick.locator(".trick-says")).to_have_text("No state needed: two boxes make one.")
+    expect(trick.locator(".trick-state")).to_have_text(["?"] * 4)  # the picture shows state 4: it does not enter yet
+    expect(trick.locator(".trick-says")).to_have_text("Whatever ? is, two boxes make one.")
     assert trick.get_attribute("aria-label").startswith("Two boxes make one: × 0.81 \u2212 0.8, then")  # noqa: RUF001
     expect(trick.locator(".trick-op")).to_have_text(["×0.81", "\u22120.8", "×0.81", "+2"])  # noqa: RUF001
     expect(trick.locator(".trick-result")).to_have_text(["×0.66", "+1.35"])  # noqa: RUF001
@@ -596,6 +596,81 @@ def test_in_a_narrow_place_and_with_long_numbers_all_texts_have_a_length(
     assert record.errors == []
 
 
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_large_numbers_of_the_card_stand_in_their_frames(widget: Locator, width: int) -> None:
+    """Smaller; squeezed only where they would be too small; and apart from their neighbours."""
+    widget.page.set_viewport_size({"width": width, "height": 900})
+    widget.locator("summary").click()
+    widget.get_by_label("Example").select_option("explodes")
+    slider(widget, "Steps").fill("64")
+    apart = """(e) => {
+      const box = (x) => x.getBoundingClientRect();
+      const all = [...e.querySelectorAll(".trick-op, .trick-result, .trick-state, .trick-chip > text")];
+      const seen = all.filter((x) => (x.closest("[opacity]")?.getAttribute("opacity") ?? "1") !== "0");
+      const meet = (a, b) => a.right > b.left - 1 && a.left < b.right + 1 && a.bottom > b.top && a.top < b.bottom;
+      const frames = [...e.querySelectorAll(".trick-box, .trick-state-box")].map(box);
+      const chips = [...e.querySelectorAll(".trick-chip > rect")].filter((x) => x.closest("g").getAttribute("opacity") !== "0");
+      const times = seen.filter((x) => x.textContent.startsWith("×"));
+      return {
+        outside: seen.map(box).filter((b) => !frames.concat(chips.map(box)).some((f) => b.left >= f.left && b.right <= f.right)).length,
+        met: times.filter((x) => chips.some((chip) => meet(box(x), box(chip)))).map((x) => x.textContent),
+        small: Math.min(...seen.map((x) => parseFloat(getComputedStyle(x).fontSize))),
+      }; }"""  # noqa: E501, RUF001
+    for method, steps in (("doubling", (3, 4, 5, 6)), ("two-sweep", (4, 6, 7, 9))):
+        widget.get_by_label("Scan by").select_option(method)
+        for step in steps:
+            slider(widget, "Round").fill(str(step))
+            found = widget.locator(".scan-trick").evaluate(apart)
+            assert (found["outside"], found["met"]) == (0, []), (method, step)
+            assert found["small"] >= 10, (method, step)
+    if width == 1280:
+        expect(widget.locator(".trick-picture [textLength]")).to_have_count(0)
+
+
+def test_the_pointer_of_the_card_hangs_below_it(widget: Locator) -> None:
+    """Of the turned square only the lower half is drawn: nothing in the card is covered."""
+    clip = "(e) => getComputedStyle(e, '::after').clipPath"
+    assert widget.locator(".scan-trick").evaluate(clip) == "polygon(100% -2px, 100% 100%, -2px 100%)"
+
+
+def test_a_run_is_told_of_although_a_box_is_in_hand(widget: Locator) -> None:
+    widget.locator("summary").click()
+    widget.get_by_label("Example").select_option("own")
+    widget.get_by_label("Scan by").select_option("two-sweep")
+    names = widget.locator(".trick-name")
+    expect(names.first).to_have_text("state 1")  # of step 2, in hand
+    widget.page.emulate_media(reduced_motion="reduce")
+    run = widget.locator(".scan-run")
+    run.click()
+    newest = ["state 4", "state 6", "step 5", "step 6", "steps 5\u2060\u2013\u20606"]
+    expect(names).to_have_text(newest)
+    expect(run).not_to_have_text("Pause")
+    expect(names).to_have_text(newest)
+    expect(widget.locator(".scan-hand")).to_be_visible()
+    slider(widget, "step 2: add").fill("2")
+    expect(names.first).to_have_text("state 1")  # the box in hand again
+
+
+def test_the_key_of_two_sweeps_has_both_colours_of_copies(widget: Locator) -> None:
+    sign = "(e) => getComputedStyle(e, '::before').backgroundImage"
+    key = widget.locator(".scan-key-copied")
+    assert key.evaluate(sign) == "none"
+    widget.locator("summary").click()
+    widget.get_by_label("Scan by").select_option("two-sweep")
+    assert key.evaluate(sign).startswith("linear-gradient")
+
+
+@pytest.mark.parametrize("height", [844, 760])
+def test_on_a_phone_an_open_step_leaves_the_key_free(widget: Locator, height: int) -> None:
+    widget.page.set_viewport_size({"width": 390, "height": height})
+    widget.get_by_role("button", name="64 steps?").click()
+    widget.locator(".d2lrnn-answers button").first.click()
+    widget.page.wait_for_timeout(400)
+    both = "(e) => ['.scan-key', '.d2lrnn-steps'].map((part) => e.querySelector(part).getBoundingClientRect())"
+    key, sheet = widget.evaluate(both)
+    assert key["bottom"] + 4 <= sheet["top"], (key, sheet)
+
+
 def test_step_numbers_of_a_dense_figure_keep_apart(widget: Locator) -> None:
     for count in (17, 18, 31, 33, 34, 49, 50, 63):
         slider(widget, "Steps").fill(str(count))
@@ -618,7 +693,7 @@ def test_the_example_is_the_tapped_join(widget: Locator) -> None:
     picture.press("ArrowUp")  # the box of steps 4 to 7
     expect(ops).to_have_text(["×0.81", "+0.7", "×0.81", "+0.9"])  # noqa: RUF001
     expect(results).to_have_text(["×0.66", "+1.47"])  # noqa: RUF001
-    expect(states).to_have_text(["1.72", "?"] * 2)
+    expect(states).to_have_text(["?"] * 4)
     expect(hint).to_contain_text("Lit up: two boxes join: 2 + 2 steps = 4.")
     for _ in range(3):
         picture.press("ArrowUp")

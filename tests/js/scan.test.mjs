@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences,
+  MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences, largestShares,
   loopStates, numberIn, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
-import { cellAt, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence, stripOf, sumsOf } from "../../src/d2lrnn/widgets/scan/panels.mjs";
+import { cellAt, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence, shortly, stripOf, sumsOf } from "../../src/d2lrnn/widgets/scan/panels.mjs";
 import { decodeLink, encodeLink, rulesOf, translator } from "../../src/d2lrnn/widgets/ui.mjs";
 
 const CASES = JSON.parse(readFileSync(new URL("./scan_cases.json", import.meta.url), "utf8"));
@@ -341,6 +341,23 @@ test("ten thousand random states within the bounds: finite, and loop and scan ag
     const largest = Math.max(1, ...loopStates(a.map(Math.abs), x.map(Math.abs)));
     assert.ok(float64 < 1e-14 * largest * numSteps && float32 < 1e-5 * largest * numSteps, `${float64} ${float32} ${largest}`);
   }
+});
+
+test("a difference is a share of the largest state so far", () => {
+  const levels = scanLevels(64, "doubling");
+  const { a, x } = presetValues("explodes", 64);
+  const [{ float64, float32 }, loop] = [largestShares(a, x, levels), loopStates(a, x)];
+  const scan = scanTrace(a, x, levels).at(-1).b; // all states grow: each is the largest so far
+  assert.equal(float64, Math.max(...loop.map((h, t) => Math.abs(h - scan[t]) / Math.max(h, scan[t]))));
+  assert.ok(float64 > 2 ** -54 && float64 < 1e-14 && float32 > 2 ** -25 && float32 < 1e-5, `${float64} ${float32}: no less than the last digit`);
+  assert.deepEqual(largestShares([1, 1, 1], [1, 1, 1], scanLevels(3, "doubling")), { float64: 0, float32: 0 });
+  assert.deepEqual(largestShares([1, 1], [0, 0], scanLevels(2, "doubling")), { float64: 0, float32: 0 });
+});
+
+test("in the card a large number is short where it has no room", () => {
+  const [none, all] = [() => false, () => true];
+  assert.deepEqual([217.8, -542.03, 47434.5, 118585, -5.6e9, 14.76, 0].map((value) => shortly(value, none)), ["218", "−542", "47435", "1×10⁵", "−6×10⁹", "14.76", "0"]);
+  assert.deepEqual([217.8, 118585].map((value) => shortly(value, all)), ["217.8", "1.2×10⁵"]);
 });
 
 test("a box is explained by what it was made from; states that nobody knows yet stay open", () => {

@@ -193,7 +193,7 @@ class Attention(Explorable):
         if not text:
             return words("now_empty")
         if self.view == "order":
-            return words("now_order", looks=1, holds=len(text))
+            return words("now_order", looks=1, sums=(len(text) - 1).bit_length(), holds=len(text))
         vocab = _network("trained").vocab
         before, after = (
             [vocab.decode([int(best)]).replace(" ", words("by_space")) for best in probs.argmax(dim=1)]

@@ -160,6 +160,9 @@ export const STRONG = SPEC.controls.letter.strong; // a guess needs a letter tha
 /** In which round a computer can do each line, and each circle: no line needs another, a circle needs the one before it. */
 export const roundsOf = (count) => [Array(count).fill(1), Array.from({ length: count }, (_, s) => s + 1)];
 
+/** In how many rounds the lines are added up: pairs, then pairs of pairs. */
+export const sumRounds = (count) => (count > 1 ? Math.ceil(Math.log2(count)) : 0);
+
 /** What the figure shows: what each guesses after the text, and how much of it changes with each letter erased. */
 export function derive({ text, letter, view, weights_attention, weights_trained }) {
   const attention = once(weights_attention, (bytes) => ({ ...loadAttention(bytes), size: sizeOf(bytes) }));
@@ -170,7 +173,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
   const told = view === "text" && letter > 0 && letter <= count ? letter - 1 : -1; // the letter that is erased
   const back = told >= 0 ? count - 1 - told : mean && letter > 0 ? MAX_TEXT - letter : BACK;
   const shown = { text, told, mean, order, back, count, sizes: [attention.size, network.size], by: "", such: -1, before: [], after: [], differs: Array(count).fill(0) };
-  if (text === "") return { ...shown, effects: [[], []], weights: [] };
+  if (text === "") return { ...shown, effects: [[], []], weights: [], looks: [] };
   const { vocab } = network;
   const ids = encode(text, vocab);
   const replaced = (s) => ids.map((index, i) => (i === s ? otherThan(index, vocab) : index));
@@ -181,6 +184,7 @@ export function derive({ text, letter, view, weights_attention, weights_trained 
     ...shown, by: told < 0 ? "" : vocab[otherThan(ids[told], vocab)], such: told < 0 && view === "text" ? tellingLetter(text, read, vocab) : -1,
     effects: read.map(({ probs, others }) => others.map((other) => moved(probs, other))),
     weights: whole.weights,
+    looks: told < 0 ? whole.weights : each[told].weights, // at what it now reads
     before: read.map(({ probs }) => guessOf(probs, vocab)),
     ...(told >= 0 && { after: read.map(({ others }) => guessOf(others[told], vocab)), differs: difference(network, ids, replaced(told)) }),
   };

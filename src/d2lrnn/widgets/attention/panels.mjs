@@ -2,7 +2,7 @@
 import { element, fill, formatNumber, svg, visibleCharacter } from "../ui.mjs";
 import { dragOn, emphasised } from "../shape.mjs";
 import { leftOut, normalise, unaccented } from "../weights.mjs";
-import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, WEIGHTS } from "./maths.mjs";
+import { CHANGES, columnsOf, EQUAL, lines, MAX_TEXT, PASSAGES, percent, plainLetters, PORT, readable, roundsOf, SHARES, STRONG, sumRounds, WEIGHTS } from "./maths.mjs";
 
 const NAMES = ["attention", "state"];
 const MANY = 1000; // letters of a long text
@@ -23,10 +23,10 @@ const counted = (back, t) => ({
   max: MAX_TEXT, looks: formatNumber(CHANGES[0][back], 0), holds: formatNumber(CHANGES[1][back], 0), passages: formatNumber(PASSAGES, 0), place: placeOf(back, t), nth: back + 1,
 });
 
-/** How many rounds all lines take, and all circles. */
+/** How many rounds all lines take, their sum, and all circles. */
 const rounds = ({ count }) => {
   const [looks, holds] = roundsOf(count).map((row) => row.at(-1));
-  return { looks, holds };
+  return { looks, sums: sumRounds(count), holds };
 };
 
 const placeOf = (back, t) => (back === 0 ? t("place_last") : t("place_back", { nth: back + 1 }));
@@ -66,10 +66,10 @@ export function sentenceNodes(model, t) {
   return emphasised(template, values);
 }
 
-/** What an open question shows of the model: the letter that it asks about, and nothing that answers it. */
+/** What an open question shows of the model: the letter that it asks about, beside that of the thickest line, and nothing that answers it. */
 export function asking(model, { view, letter }) {
   const mean = view === "mean";
-  return { ...model, mean, such: mean ? -1 : letter - 1 };
+  return { ...model, mean, such: mean ? -1 : letter - 1, rival: mean || letter === 0 ? -1 : model.weights.indexOf(Math.max(...model.weights)) };
 }
 
 /** The sizes of both, and the perplexities of two of equal size, by the names that the words give them. */
@@ -81,17 +81,19 @@ export function scores({ sizes }) {
 /** What the guided steps ask about and tell. */
 export function toldOf(model, t) {
   const many = rounds({ count: MANY });
-  const long = { many: formatNumber(MANY, 0), holds_many: formatNumber(many.holds, 0), looks_many: many.looks };
+  const long = { many: formatNumber(MANY, 0), holds_many: formatNumber(many.holds, 0), looks_many: many.looks, sums_many: many.sums };
   const last = counted(0, t);
-  return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long, ...scores(model) }) };
+  return { ...counted(model.back, t), last_looks: last.looks, last_holds: last.holds, by: t(model.by === "e" ? "by_e" : "by_space"), ...(model.order && { ...rounds(model), ...long }) };
 }
 
 /** What one of the two does; or what its lines, bars and circles mean, each behind its sign. */
-function glossOf(k, { mean, order, told, such, isAsked }, t) {
+function glossOf(k, { mean, order, told, such, isAsked, weights, looks, effects }, t) {
   const isToldOf = k > 0 && told >= 0; // the colour of its circles is
   if ((isAsked && (k > 0 || such < 0)) || order || isToldOf) return [t(`gloss_${NAMES[k]}${isAsked ? "" : order ? "_order" : "_told"}`)];
   const drawn = k > 0 ? ["bar", "circle"] : isAsked ? ["line"] : ["line", "bar"]; // no bar tells an answer
-  return drawn.map((sign) => element("span", { class: `att-key att-key-${sign}` }, t(`key_${sign}${mean && sign !== "circle" ? "_mean" : ""}`)));
+  const numbers = told < 0 ? {} : { was: percent(weights[told]), is: percent(looks[told]), moves: percent(effects[k][told]) };
+  const kinds = told >= 0 ? { line: "_told", bar: "_told" } : mean ? { bar: "_mean" } : {};
+  return drawn.map((sign) => element("span", { class: `att-key att-key-${sign}` }, t(`key_${sign}${kinds[sign] ?? ""}`, numbers)));
 }
 
 /** One of the two: its name and what it guesses, and a bar for each letter. */
@@ -112,8 +114,8 @@ function half(k, t) {
   const gloss = element("span");
   const title = element("p", { class: `att-name att-name-${name}` }, element("b", {}, t(`name_${name}`)), " ", gloss);
   const bars = element("div", { class: `att-row att-bars att-bars-${name}` });
-  const turn = (count) => {
-    note.textContent = t(count === 1 ? "round_1" : "round_more", { count });
+  const turn = (count, sums = 0) => {
+    note.textContent = t(sums > 0 ? "round_sum" : count === 1 ? "round_1" : "round_more", { count, sums });
   };
   const drawGuess = ({ mean, order, isAsked, count, back, before, after }) => {
     const [was, is] = [before[k], after[k]];
@@ -128,15 +130,16 @@ function half(k, t) {
       guessed[0].set(shown?.character, shown?.p);
       guessed[1].set(shown?.second.character, shown?.second.p);
       note.textContent = is === undefined ? t("next") : t(changed ? "was" : "was_as_sure", { letter: visibleCharacter(was.character), share: percent(was.p) });
-      if (order && count > 0) turn(roundsOf(count)[k].at(-1));
+      if (order && count > 0) turn(roundsOf(count)[k].at(-1), k === 0 ? sumRounds(count) : 0);
     }
   };
   const draw = (model) => {
-    const { mean, order, effects, count } = model;
+    const { mean, order, effects, count, told } = model;
     const shares = mean ? SHARES[k] : order ? Array(count).fill(0) : effects[k];
     withCells(bars, shares.length, cell("att-bar")).forEach((bar, s) => {
       bar.style.setProperty("--att-share", shares[s].toFixed(4));
       bar.classList.toggle("att-strong", mean || shares[s] >= STRONG);
+      bar.classList.toggle("att-other", told >= 0 && s !== told);
       if (k === 0) bar.textContent = order ? roundsOf(count)[k][s] : "";
     });
     gloss.replaceChildren(...glossOf(k, model, t));
@@ -157,13 +160,13 @@ function withCells(row, count, make) {
 /** Attention's lines: one from each letter, as thick as attention looks there. That of the erased letter is dashed. */
 function lookRow() {
   const node = svg("svg", { class: "att-lines", preserveAspectRatio: "none" });
-  const draw = ({ count, told, such, weights }) => {
+  const draw = ({ count, told, such, rival, weights }) => {
     node.setAttribute("viewBox", `0 0 ${columnsOf(count)} 1`);
     const paths = withCells(node, count, () => svg("path", { class: "att-line" }));
     lines(count).forEach((d, s) => {
       paths[s].setAttribute("d", d);
       paths[s].style.setProperty("--att-weight", (weights[s] ?? 0).toFixed(4));
-      paths[s].classList.toggle("att-such", s === such);
+      paths[s].classList.toggle("att-such", s === such || s === rival);
       paths[s].classList.toggle("att-told", s === told);
     });
   };
@@ -218,11 +221,19 @@ export function textPanel({ t, signal, onLetter }) {
     },
   });
   for (const kind of ["keydown", "focusout"]) keys.addEventListener(kind, () => node.classList.remove("att-by-hand"), { signal });
+  keys.addEventListener("keydown", (event) => { // from no letter a key leads to one; Escape leads back
+    const first = event.key === "Home" ? 1 : event.key === "ArrowLeft" && shown.told < 0 ? shown.count : null;
+    const letter = event.key === "Escape" && shown.told >= 0 ? 0 : first;
+    if (shown.isText && letter !== null && shown.count > 0) {
+      event.preventDefault();
+      onLetter(letter);
+    }
+  }, { signal });
   keys.addEventListener("input", () => onLetter(Number(keys.value)), { signal });
   const draw = (model) => {
-    const { text, told, such, by, mean, order, back, isAsked, weights } = model;
+    const { text, told, such, rival = -1, by, mean, order, back, isAsked, looks } = model;
     const count = mean ? MAX_TEXT : model.count;
-    shown = { count, told };
+    shown = { count, told, isText: !mean };
     node.classList.toggle("att-empty", count === 0);
     node.classList.toggle("att-mean", mean);
     node.classList.toggle("att-order", order);
@@ -232,13 +243,16 @@ export function textPanel({ t, signal, onLetter }) {
     node.style.setProperty("--att-first", String(columnsOf(count) - count + 1));
     [above, below].forEach((side) => side.draw(model));
     const at = mean ? MAX_TEXT - 1 - back : told;
-    rays.draw({ count, told: at, such, weights: !hasLooks ? [] : mean ? WEIGHTS : weights });
+    const weights = !hasLooks ? [] : mean ? WEIGHTS : looks;
+    node.classList.toggle("att-blank", !hasLooks);
+    rays.draw({ count, told: at, such, rival, weights });
     memory.draw({ ...model, count });
     if (order && count > 0 && memory.isFilling()) below.turn(0);
     withCells(letters, count, cell("att-letter")).forEach((letter, s) => {
       letter.textContent = mean ? String(MAX_TEXT - s) : visibleCharacter(s === told ? by : text[s]);
       letter.classList.toggle("att-told", s === at);
-      letter.classList.toggle("att-such", s === such);
+      letter.classList.toggle("att-such", s === such || s === rival);
+      letter.style.setProperty("--att-weight", (weights[s] ?? 0).toFixed(4));
     });
     keys.disabled = count === 0;
     keys.min = mean ? 1 : 0;

@@ -7,6 +7,7 @@ import SPEC from "./spec.json" with { type: "json" };
 
 const MANY = 1000; // steps of a long text
 const [JOIN, SHOWN_JOIN] = [0.8, 4]; // seconds that two boxes take to become one: in the race, and shown by itself
+const GAP = 6; // pixels that stay free above a step on a phone
 const REST = 2000; // milliseconds that the scan stands complete, before the loop goes on
 
 /** Milliseconds from one tick to the next: the more there are, the faster; a whole run takes about `all`. */
@@ -62,6 +63,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   let shown = null;
   let seen = 0; // rounds, at most; from the first on there is a slider over them
   let isRunning = false;
+  let follows = false; // since a run, the card tells of the newest column, whichever box is in hand
   let isAnswer = false; // the run shows what was guessed, which its words wait for
   let isPriced = false; // the picture shows the price of the scan
   let told = ""; // under the picture, but for what to do next
@@ -87,6 +89,12 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     steps.leave();
     draw(shown);
   };
+  /** The card tells of the box in hand again. */
+  const hold = () => {
+    if (!follows) return;
+    follows = false;
+    draw(shown);
+  };
   /** Another race is not the one that a step asks or tells about. */
   const change = (values) => {
     if (steps.opened() >= 0) steps.ask(-1);
@@ -109,6 +117,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     onPress: () => {
       if (ticking.running()) return ticking.stop();
       isAnswer = false;
+      follows = true;
       leavePrice();
       const from = shown.done.loop ? 0 : shown.step;
       if (from !== shown.step) commit({ step: from });
@@ -140,6 +149,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
       if (x !== null) rule.node.style.setProperty("--scan-at", `${x.toFixed(1)}px`);
     },
     onCell: (cell, tapped = false) => {
+      hold();
       commit(cell === null ? { place: 0 } : { level: cell.level, place: cell.place + 1 });
       if (!tapped || cell === null) return;
       showJoin();
@@ -148,7 +158,10 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   });
   const inHand = hand({
     t, signal, controls: SPEC.controls,
-    onNumber: (name, value) => set({ [name]: shown[name].map((old, i) => (i === shown.cell?.place ? value : old)) }),
+    onNumber: (name, value) => {
+      hold();
+      set({ [name]: shown[name].map((old, i) => (i === shown.cell?.place ? value : old)) });
+    },
   });
 
   const example = selectControl({
@@ -156,6 +169,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     onChange: (name) => {
       editing = name === "own";
       if (!editing) return change(presetValues(name, shown.numSteps));
+      hold();
       commit({ level: 0, place: Math.max(1, shown.cell?.place ?? 1) + 1 }); // sliders appear; the factor of step 1 meets a state of zero
       showHand(inHand.focus);
     },
@@ -200,6 +214,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   onReset(() => {
     ticking.stop();
     editing = false;
+    follows = false;
     seen = 0;
     more.open = false;
   });
@@ -210,7 +225,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
   const hint = element("p", { class: "d2lrnn-lead scan-hint" });
 
   const raced = element("div", { class: "scan-race" }, element("div", { class: "scan-controls" }, runButton, race.node, tickRange.node), rule.node, picture.node);
-  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, colourKey({ t }), hint, inHand.node));
+  const key = colourKey({ t });
+  const play = element("div", { class: "scan-play" }, now.node, raced, element("div", { class: "scan-below" }, key, hint, inHand.node));
   // An open step is seen together with the headline and the picture, and where there is room also with the join above them.
   const bring = () => {
     const isSheet = getComputedStyle(steps.node).position === "sticky"; // on a phone
@@ -218,8 +234,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     const above = parseFloat(getComputedStyle(play).scrollMarginTop);
     const { top } = play.getBoundingClientRect();
     if (!isSheet && top >= above && steps.node.querySelector(".d2lrnn-step").getBoundingClientRect().bottom <= innerHeight) return;
-    const fits = (part) => !isSheet || raced.getBoundingClientRect().bottom - part.getBoundingClientRect().top + above <= innerHeight - steps.node.offsetHeight;
-    [play, now.node].find(fits)?.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // else the race alone, as the steps bring it
+    const fits = (part) => !isSheet || key.getBoundingClientRect().bottom - part.getBoundingClientRect().top + above <= innerHeight - steps.node.offsetHeight - GAP;
+    [play, now.node, raced].find(fits)?.scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "instant" : "smooth" }); // else the race alone, as the steps bring it
   };
   steps.node.addEventListener("click", () => requestAnimationFrame(bring), { signal });
 
@@ -252,6 +268,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     seen = Math.max(seen, model.step);
     root.classList.toggle("scan-started", seen > 0);
     root.classList.toggle("scan-priced", isPriced);
+    root.classList.toggle("scan-sweeps", model.method !== "doubling");
     const [key, values] = sentence(shown);
     now.set(...emphasised(t.raw(key), values));
     length.textContent = String(model.numSteps);
@@ -259,12 +276,13 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     at.textContent = model.step;
     tickRange.input.max = model.numSteps - 1;
     tickRange.set(model.step, at.textContent);
-    rule.draw(explained(model));
+    const followed = follows ? { ...shown, cell: null } : shown;
+    rule.draw(explained(followed));
     if (isNext && isFirst) shownJoin.run(rule.move);
     else if (isNext && !isAnswer && model.numSteps <= 8) joins.run(rule.move); // a longer race is too fast for it
-    const join = joinOf(explained(model));
+    const join = joinOf(explained(followed));
     const isFilled = showsFilled(model) && !shown.isAsked;
-    const hintKey = isFilled ? "hint_filled" : hintKeyOf(model, join);
+    const hintKey = isFilled ? "hint_filled" : hintKeyOf(followed, join);
     const filled = model.levels.map(({ targets }) => targets.length);
     told = t(hintKey, {
       steps: hintKey === "hint_dots" ? model.numSteps : stepsInWords(join.from + 1, join.place, t), before: join.from + 1, after: join.place + 1, h: formatValue(model.loop[0]),
@@ -277,7 +295,7 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     ownHint.hidden = example.input.value !== "own";
     method.set(model.method);
     race.draw(model);
-    picture.draw(model);
+    picture.draw(followed);
     inHand.draw(model);
     books.draw(model);
   };

@@ -86,6 +86,20 @@ export function largestDifferences(a, x, levels) {
   return { float64: differ(asFloat64), float32: differ(Math.fround) };
 }
 
+/** The same differences, each as a share of the largest state that the loop has had by then; 0 where all are 0. */
+export function largestShares(a, x, levels) {
+  const share = (round) => {
+    const loop = loopStates(a, x, round);
+    const scan = scanTrace(a, x, levels, round).at(-1).b;
+    let top = 0;
+    return loop.reduce((most, h, t) => {
+      top = Math.max(top, Math.abs(h));
+      return h === scan[t] ? most : Math.max(most, Math.abs(h - scan[t]) / Math.max(top, Math.abs(scan[t])));
+    }, 0);
+  };
+  return { float64: share(asFloat64), float32: share(Math.fround) };
+}
+
 /** What both have done after `step` parallel steps: { turns, work, products } for { loop, scan }. */
 export function counts(numSteps, levels, step) {
   const turns = Math.min(step, numSteps - 1);

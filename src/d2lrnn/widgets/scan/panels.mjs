@@ -1,7 +1,7 @@
 // What Scan shows: one picture with a line for each time step, the loop's column and the levels of the scan; the cell in hand.
 import { emphasised, watchWidth } from "../shape.mjs";
 import { element, rangeControl, svg } from "../ui.mjs";
-import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestDifferences, numberIn, scanLevels, scientific } from "./maths.mjs";
+import { ROUNDING, coneOf, counts, formatDifference, formatValue, largestShares, numberIn, scanLevels, scientific } from "./maths.mjs";
 
 // ---- where things stand ---------------------------------------------------------------------------------------------
 
@@ -450,6 +450,22 @@ function within(share, from, to) {
   return part * part * (3 - 2 * part);
 }
 
+const WIDTHS = { ".": 0.5, "×": 1.4, "≈": 1.4, "+": 1.4, "−": 1.4 }; // in digits; a raised one is narrow
+/** How many digits wide a number is, about. */
+export const wideOf = (content) => [...content].reduce((sum, sign) => sum + (WIDTHS[sign] ?? (RAISED_SIGNS.includes(sign) ? 0.7 : 1)), 0);
+const RAISED_SIGNS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** A number as its box shows it; where there is no room (`fits`), whole or with one digit. */
+export function shortly(value, fits) {
+  const shown = formatValue(value);
+  const size = Math.abs(value);
+  if (size < 99.995 || fits(shown)) return shown;
+  return (value < 0 ? "−" : "") + (size < 99_999.5 ? Math.round(size) : scientific(size, 0));
+}
+
+/** The states beside a join: as long as the one behind it isn't known, the one before it doesn't enter. */
+const entering = ({ states: [h0, h1, h2] }) => (h0 === null || h2 === null ? [null, null, null] : [h0, h1, h2]);
+
 /** Where the parts of the strip stand, `width` pixels wide: two states, two boxes between them with a place for "×" and one for "+", three rows. */
 export function stripOf(width) {
   const wide = width >= 420;
@@ -481,28 +497,32 @@ export function trick({ t, signal }) {
     const places = stripOf(width);
     const { state, box, first, next, last, top, track, foot, half } = places;
     const shown = join.parts ?? join; // of the box that a state goes through, the making
-    const { from, middle, place, states: [h0, , h2] } = shown;
     const isDouble = shown.first !== undefined;
+    const { from, middle, place } = shown;
+    const [h0, , h2] = isDouble ? entering(shown) : shown.states;
     const sign = places.wide ? 10 : 8.5; // pixels of a character, about
     const text = (kind, content, x, y, { room = Infinity, anchor = "middle" } = {}) => {
-      const fit = sign * content.length > room ? { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" } : {};
-      return svg("text", { class: kind, x: x.toFixed(1), y: y + 5, "text-anchor": anchor, ...fit }, content);
+      const bold = /state|result/.test(kind) ? 1.1 : 1;
+      const whole = Math.min(1, room / (bold * sign * wideOf(content)));
+      const fit = Math.max(0.75, whole); // smaller; closer together only where it would be too small // smaller, not squeezed
+      return svg("text", { class: kind, x: x.toFixed(1), y: (y + 5 * fit).toFixed(1), "text-anchor": anchor, ...(fit < 1 && { style: `font-size: ${fit.toFixed(3)}em` }), ...(whole < fit && { textLength: Math.max(1, Math.round(room)), lengthAdjust: "spacingAndGlyphs" }) }, content);
     };
     const frame = (kind, x, y, wide, high = 2 * half) => svg("rect", { class: kind, x: x.toFixed(1), y: y - high / 2, width: wide.toFixed(1), height: high, rx: 5 });
     const path = (d, kind = "") => svg("path", { class: `trick-line ${kind}`, d });
     /** A line with a head, to the right or down. */
     const to = (x, y, end, kind, down = false) => path(down ? `M${x} ${y}V${end}m-3.5 -5l3.5 5l3.5 -5` : `M${x} ${y}H${end}m-5 -3.5l5 3.5l-5 3.5`, kind);
-    const room = 0.42 * box; // for a number
-    const wing = (content) => (Math.min(room, sign * content.length) + 6) / 2;
+    const room = Math.max(10, 0.42 * box - 8); // for a number
+    const format = (value) => shortly(value, (content) => sign * (wideOf(content) + 1.4) <= room);
+    const wing = (content) => (Math.min(room, sign * wideOf(content)) + 6) / 2;
     const chip = (content, x, y, kind = "") => svg("g", { class: `trick-chip ${kind}`, transform: `translate(${x.toFixed(1)} ${y})` }, frame("", -wing(content), 0, 2 * wing(content), 22), text("", content, 0, 0, { room }));
     const parts = [];
     const stateAt = (h, s, x, y, anchor) => {
-      const known = h === null ? "?" : stateText(h);
-      parts.push(frame(`trick-state-box${h === null ? " trick-unknown" : ""}`, x, y, state), text("trick-state", known, x + state / 2, y, { room: state - 10 }));
+      const known = h === null ? "?" : [stateText(h), `≈${shortly(h, () => false)}`].find((content, i) => i === 1 || sign * wideOf(content) <= state - 6 || Math.abs(h) < 99.995);
+      parts.push(frame(`trick-state-box${h === null ? " trick-unknown" : ""}`, x, y, state), text("trick-state", known, x + state / 2, y, { room: state - 6 }));
       if (s !== null) parts.push(text("trick-name", t("state_name", { t: s + 1 }), { start: 0, middle: x + state / 2, end: width }[anchor], y - half - 11, { anchor }));
     };
     const boxOf = (start, end, x, y, wide, kind = "") => parts.push(frame(`trick-box${end - start > 1 ? " trick-joined" : ""}${kind}`, x, y, wide));
-    const numbersAt = ([a, b], { times, plus }, y, kind) => halves(a, b, formatValue).map((content, i) => text(kind, content, [times, plus][i], y, { room }));
+    const numbersAt = ([a, b], { times, plus }, y, kind, rooms = [room, room]) => halves(a, b, format).map((content, i) => text(kind, content, [times, plus][i], y, { room: rooms[i] }));
     const nameAt = (start, end, x, y) => parts.push(text("trick-name", stepsInWords(start + 1, end, t), x, y));
     ride = null;
     if (!isDouble) {
@@ -528,14 +548,14 @@ export function trick({ t, signal }) {
       nameAt(from, place, (first.x + next.x + box) / 2, foot);
       for (const y of [top, foot]) parts.push(to(1 + state + 3, y, first.x - 3), to(next.x + box + 3, y, last - 3));
       const [[, b1], [a2], [, b]] = [shown.first, shown.next, shown.both];
-      const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, formatValue)[1]);
+      const [start, through, end] = [b1, a2 * b1, b].map((value) => halves(1, value, format)[1]);
       const trail = [
         path(`M${first.plus} ${top + 11}V${track}`, "trick-ride"), to(first.plus, track, next.times - wing(through) - 1, "trick-ride"),
         to(next.times, top + 10, track - 13, "trick-ride", true),
         path(`M${next.times + wing(through)} ${track}H${next.plus}`, "trick-ride"), to(next.plus, top + 10, foot - 13, "trick-ride", true),
       ];
       const [times1, plus1, times2, plus2] = [...numbersAt(shown.first, first, top, "trick-op"), ...numbersAt(shown.next, next, top, "trick-op")];
-      const [times, plus] = numbersAt(shown.both, { times: first.times, plus: next.plus }, foot, "trick-result");
+      const [times, plus] = numbersAt(shown.both, { times: first.times, plus: next.plus }, foot, "trick-result", [Math.max(10, 0.56 * box - 8), room]);
       const stops = [chip(start, first.plus, top), chip(through, next.times, track, "trick-through"), chip(end, next.plus, foot)];
       const riders = [start, through, end].map((content) => chip(content, 0, 0, "trick-rider"));
       stops.forEach((stop, i) => i !== 1 && stop.lastChild.remove()); // the numbers stand there themselves
@@ -580,16 +600,17 @@ export function trick({ t, signal }) {
 
   const draw = (model) => {
     join = joinOf(model);
-    const { first, from, place, states: [h0, , h2] } = join;
+    const { first, from, place } = join;
+    const isDouble = (join.parts ?? join).first !== undefined;
+    const [h0, , h2] = isDouble && first !== undefined ? entering(join) : join.states;
     const [label, made] = [t(...ruleValues(model, t)), sumsOf(join, t)];
     node.setAttribute("aria-label", first === undefined ? label : `${label} ${t("cell_sums", { times: made[0], plus: made[1] })}`);
-    const isDouble = (join.parts ?? join).first !== undefined;
     both.hidden = !isDouble;
     both.replaceChildren(...(first === undefined ? made : signed));
     if (first !== undefined) sums.forEach(({ text }, i) => (text.textContent = made[i]));
     const [known0, known2] = [h0, h2].map((h) => (h === null ? "?" : stateText(h)));
     const isOpen = h0 === null || h2 === null;
-    const joins = (h0 === null ? ["says_open", "says_open_boxes"] : ["says_free", "says_free_boxes"])[Number(place - from > 2)];
+    const joins = place - from > 2 ? "says_open_boxes" : "says_open";
     const key = !isDouble ? (from < 0 ? "says_given" : isOpen ? "says_waits" : null) : isOpen ? joins : "says_same";
     node.classList.toggle("scan-unknown", h0 === null);
     says.classList.toggle("trick-sum", key === null);
@@ -642,16 +663,15 @@ export function countsTable({ t }) {
   );
   const growth = element("p", { class: "scan-growth" });
   const equal = element("p", { class: "scan-equal" });
-  const draw = ({ a, x, method, numSteps, levels, loop, done }) => {
+  const draw = ({ a, x, method, numSteps, levels, done }) => {
     const [few, many] = [8, 64].map((length) => scanLevels(length, method).length);
     growth.textContent = t("growth", { loop_8: 7, loop_64: 63, scan_8: few, scan_64: many });
     const now = counts(numSteps, levels, numSteps); // at the end
     for (const { name, cells } of rows) columns.forEach((column, i) => (cells[i].textContent = now[name][column]));
-    const { float64, float32 } = largestDifferences(a, x, levels);
-    const top = Math.max(...loop.map(Math.abs));
+    const { float64, float32 } = largestShares(a, x, levels);
     const key = float64 > 0 ? "equal_rounding" : float32 > 0 ? "equal_float64" : "equal_exact";
     equal.hidden = !(done.loop && done.scan);
-    equal.textContent = t(key, { float64: formatDifference(float64 / top), float32: formatDifference(float32 / top), largest: formatValue(top) });
+    equal.textContent = t(key, { float64: formatDifference(float64), float32: formatDifference(float32) });
   };
   return { node: element("div", {}, node, growth, equal), draw };
 }
