@@ -86,13 +86,18 @@ def test_it_writes_what_python_writes(widget: Locator) -> None:
     assert written(widget) == [python.writings[0.7]]
     expect(widget.locator(".d2lrnn-now")).to_have_text(NOW)
     assert widget.locator(".next-written .next-improbable").count() == 3
-    expect(widget.locator(".next-row > :first-child")).to_have_text(["0 careful", "1 as it learned", "1.5 bold"])
+    names = widget.locator(".next-row > :first-child")
+    assert [name.inner_text().strip() for name in names.all()] == [
+        "0 careful come again",
+        "1 as it learned",
+        "1.5 bold",
+    ]
     together = others_together(python)
     expect(widget.locator(".next-more")).to_have_text(f"17 others together {100 * together:.2g}%")
     assert others(widget) == [python.writings[kappa] for kappa in (0, 1, 1.5)]
     assert widget.locator(".next-other").nth(2).locator(".next-improbable").count() == 28
     again = widget.locator(".next-other").first.locator(".next-lap").all_text_contents()
-    assert "".join(again) == " the sea had been told and th", "what is repeated is faint"
+    assert "".join(again) == " the sea had been told and th", "what is repeated is underlined"
     widget.get_by_role("button", name="Write again").press("Enter")
     python.seed += 1
     assert written(widget) == [python.writings[0.7]]
@@ -293,7 +298,11 @@ def test_the_temperature_is_the_readers(widget: Locator) -> None:
     assert others(widget) == fixed
     temperature(widget).press("Home")
     assert written(widget) == fixed[:1]
-    expect(widget.locator(".d2lrnn-now")).to_have_text("26 letters come again and again.")
+    line = "(e) => getComputedStyle(e).textDecorationLine"
+    marks = widget.locator(".next-written .next-lap:not(.next-blank), .d2lrnn-now .next-lap")
+    assert set(marks.evaluate_all(f"(all) => all.map({line})")) == {"underline"}
+    expect(widget.locator(".d2lrnn-now .next-lap")).to_have_text("come again")  # so it says what the line means
+    expect(widget.locator(".d2lrnn-now")).to_have_text("26 letters and spaces come again.")
     widget.get_by_role("button", name="Reset").click()
     assert written(widget) == before
 
@@ -390,23 +399,72 @@ def test_an_answer_ends_the_writing_so_that_all_numbers_agree(browser: Browser, 
         assert record.errors == []
 
 
-def test_an_open_question_hides_the_comparison_and_moves_nothing(widget: Locator) -> None:
+def test_an_open_question_leaves_no_hole(widget: Locator) -> None:
     compare, told = widget.locator(".next-compare"), widget.locator(".d2lrnn-outcome")
-    expect(compare).to_be_visible()
-    high = compare.bounding_box()["height"]
-    widget.get_by_role("button", name="No risk", exact=True).click()
-    expect(compare).to_have_css("visibility", "hidden")
-    assert compare.bounding_box()["height"] >= high
-    widget.get_by_role("button", name="nothing", exact=True).click()
-    expect(told).to_be_visible()
-    expect(compare).to_have_css("visibility", "visible")
+    titles = widget.locator(".d2lrnn-step-title")
+    for step in range(titles.count()):
+        titles.nth(step).click()
+        expect(told).to_be_hidden()
+        expect(compare).to_have_css("visibility", "visible")
+        # What stands there answers none of the questions: neither other dice, nor 2, nor a cut.
+        expect(compare.locator(".next-row b")).to_have_text(["0", "1", "1.5"])
+        assert others(widget) == [NextCharacter().writings[kappa] for kappa in (0, 1, 1.5)]
+        expect(compare).not_to_contain_text(written(widget)[0] if step > 0 else "temperature")
 
 
-def test_others_only_open(widget: Locator) -> None:
+def test_others_open_and_close(widget: Locator) -> None:
+    chart, cells = widget.locator(".next-chart"), widget.locator(".next-cell").filter(visible=True)
+    more, fewer = widget.locator(".next-more"), widget.locator(".next-fewer")
     caption = widget.locator(".next-caption").text_content()
-    widget.locator(".next-more").click()
-    expect(widget.locator(".next-chart")).to_have_class(re.compile("next-all"))
-    assert widget.locator(".next-caption").text_content() == caption
+    for width in (390, 720):
+        widget.page.set_viewport_size({"width": width, "height": 1000})
+        expect(fewer).to_be_hidden()
+        more.click()
+        expect(cells).to_have_count(27)
+        assert widget.locator(".next-caption").text_content() == caption
+        last, box = cells.last.bounding_box(), fewer.bounding_box()
+        assert last["x"] + last["width"] <= box["x"] + 1, "it stands beside the letters"
+        assert box["x"] + box["width"] <= chart.bounding_box()["x"] + chart.bounding_box()["width"] + 1
+        fewer.click()
+        expect(cells).to_have_count(10)
+        expect(more).to_be_visible()
+    cut(widget)
+    expect(fewer).to_be_hidden()  # who cuts sees each letter
+
+
+def test_the_chart_marks_the_unlikely_letters_and_adds_them_up(widget: Locator) -> None:
+    ranked = NextCharacter().ranked
+    unlikely = [letter for letter, p, _ in ranked if p < 1 / 16]
+    names = widget.locator(".next-rare .next-name")
+    assert names.all_text_contents() == ["␣" if letter == " " else letter for letter in unlikely]
+    red = widget.locator(".next-key .next-improbable").evaluate("(e) => getComputedStyle(e).color")
+    expect(names.first).to_have_css("color", red)
+    expect(widget.locator(".next-more-name")).to_have_css("color", red)
+    total, learned = widget.locator(".next-rare-sum"), [p for _, p, _ in ranked]
+    for key, kappa in ((None, 0.7), ("End", 2), ("Home", 0)):
+        if key:
+            temperature(widget).press(key)
+        powers = [p ** (1 / kappa) if kappa else float(p == max(learned)) for p in learned]
+        share = sum(power for power, p in zip(powers, learned) if p < 1 / 16) / sum(powers)
+        expect(total).to_have_text(f"all unlikely: 27% → {100 * share:.2g}%")
+        cells, box = widget.locator(".next-cells").bounding_box(), total.bounding_box()
+        for part in (".next-cell .next-outline", ".next-more .next-bar"):
+            bar = widget.locator(part).first.bounding_box()
+            assert bar["x"] + bar["width"] <= box["x"] or bar["y"] >= box["y"] + box["height"], "it covers no bar"
+        assert box["x"] >= cells["x"]
+
+
+def test_a_step_that_is_opened_again_can_be_answered_anew(widget: Locator) -> None:
+    told = widget.locator(".d2lrnn-outcome")
+    for title, answer in (("Full risk", "nearly all"), ("No risk", "every letter"), ("Full risk", None)):
+        widget.get_by_role("button", name=title).click()
+        if answer is not None:
+            widget.get_by_role("button", name=answer, exact=True).click()
+    expect(told).to_contain_text("Not so. 41 of 80.")
+    assert written(widget) == python_writes(temperature=2)
+    widget.get_by_role("button", name="about half of all").click()
+    expect(told).to_contain_text("Right. 41 of 80.")
+    assert written(widget) == python_writes(temperature=2)
 
 
 def test_a_pressed_unlikely_letter_keeps_a_mark(widget: Locator) -> None:
@@ -537,6 +595,22 @@ def test_phone(browser: Browser, tmp_path: Path, compact: bool) -> None:
         widget.get_by_role("button", name="Reset").click()
         if width == 390:
             assert widget.evaluate(height) <= 700
+    context.close()
+
+
+def test_a_step_on_a_phone_covers_no_part_of_the_chart(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    widget = show(page, tmp_path, NextCharacter(), head="<style>body { margin: 0 } main { padding: 0 }</style>")
+    for title, answer in (("No risk", "nothing"), ("Full risk", "nearly all"), ("Cut the risk", "as many")):
+        widget.get_by_role("button", name=title, exact=True).tap()
+        for _ in range(2):  # when it is asked, and when it is answered
+            sheet, chart = widget.locator(".d2lrnn-steps").bounding_box(), widget.locator(".next-chart").bounding_box()
+            assert chart["y"] + chart["height"] <= sheet["y"], title  # the knob of the cut stands at its lower end
+            if widget.locator(".d2lrnn-outcome").is_hidden():
+                widget.get_by_role("button", name=answer, exact=True).tap()
+                page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     context.close()
 
 

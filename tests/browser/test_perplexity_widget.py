@@ -167,10 +167,10 @@ STEPS = [
     ("The average", "26", "2", "Not so. 26 is the middle of 2 and 50, but choices are not added: they multiply.", "10"),
     ("The average", "50", "2", "Not so. 50 are the choices at the worst letters alone. It is 10, because 2 ", "10"),
     ("The average", "10", "2", "Right. It is 10, because 2 ", "10"),
-    ("One doubt", "about 1.1", "1", "Right. It is 1.12: one doubt is shared by all six letters.", "1.12"),
+    ("One doubt", "about 1.1", "1", "Right. It is 1.12: one doubt is shared by all six bars.", "1.12"),
     ("One doubt", "2", "1", "Not so. 2 are the choices at that letter alone. It is 1.12", "1.12"),
     ("Zero chance", "infinite", "1", "Right. It is infinite", "∞"),
-    ("Zero chance", "6", "1", "Not so. 6 is only the number of letters. It is infinite", "∞"),
+    ("Zero chance", "6", "1", "Not so. 6 is only the number of bars. It is infinite", "∞"),
 ]
 
 
@@ -255,7 +255,7 @@ def test_what_sticks_out_flows_into_the_gaps_at_a_press(browser: Browser, tmp_pa
             return [f"\u00d7 {factor}" for factor in factors]
 
         def told(column: list[str], factors: list[str]) -> None:
-            texts = widget.locator(":is(.ppl-p, .ppl-even):visible").all_inner_texts()
+            texts = widget.locator(".ppl-p:visible").all_inner_texts()
             assert [text.strip() for text in texts] == column
             assert widget.locator(".ppl-factor:visible").all_inner_texts() == times(factors)
 
@@ -302,6 +302,64 @@ def test_what_sticks_out_flows_into_the_gaps_at_a_press(browser: Browser, tmp_pa
         widget.get_by_role("button", name="Reset").click()
         flowed("0.000")
         assert record.errors == []
+
+
+def test_the_numbers_beside_the_bars_go_along_with_them(browser: Browser, tmp_path: Path) -> None:
+    with watched_page(browser) as (page, record):
+        widget = show(page, tmp_path, Perplexity(probs=[0.5, 0.02] * 3))
+        slider(widget, 0).press("ArrowRight")
+        slider(widget, 0).press("ArrowLeft")
+        seen = widget.evaluate("""async (e) => {
+          const chart = e.querySelector(".ppl-chart");
+          const seen = [];
+          e.querySelector(".ppl-lay").click();
+          for (let i = 0; i < 2000 && !chart.classList.contains("ppl-level"); i += 1) {
+            await new Promise(requestAnimationFrame);
+            const texts = (name) => [...e.querySelectorAll(name)].slice(0, 2)
+              .map((x) => parseFloat(x.textContent.replace(/[^0-9.]/g, "")));
+            seen.push([Number(chart.style.getPropertyValue("--ppl-flow")), texts(".ppl-factor"), texts(".ppl-p"),
+              e.querySelector(".ppl-done").checkVisibility({ visibilityProperty: true })]);
+          }
+          return seen;
+        }""")
+        assert len({flow for flow, *_ in seen}) > 3 and seen[-1] == [1, [10, 10], [10, 10], True]
+        for flow, (low, high), chances, told in seen:
+            assert flow == 1 or not told, "nothing is called level that is not"
+            assert low == pytest.approx(2 * 5**flow, rel=0.01) and high == pytest.approx(50 / 5**flow, rel=0.01)
+            assert chances == pytest.approx([50 / 5**flow, 2 * 5**flow], abs=0.1)  # the flow has three decimals
+        assert record.errors == []
+
+
+def test_the_first_letter_is_given(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    given = widget.locator(".ppl-given")
+    expect(given).to_have_text("m is given")
+    for word, told in (("rnn", "r"), (" ab", "␣"), ("語語", "語"), ("WW", "W")):
+        widget.get_by_label("Word").fill(word)
+        expect(given).to_have_text(f"{told} is given")
+    for width in (320, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 1000})
+        tick = widget.locator(".ppl-tick").first.bounding_box()
+        box = given.bounding_box()
+        assert box["x"] + given.evaluate("(e) => e.scrollWidth") < tick["x"], width
+
+
+def test_a_step_that_is_opened_again_can_be_answered_anew(opened: tuple[Page, Record], tmp_path: Path) -> None:
+    page, _ = opened
+    widget = show(page, tmp_path, Perplexity())
+    told, chances = widget.locator(".d2lrnn-outcome"), widget.locator(".ppl-p")
+    for title, answer in (("The average", "26"), ("One doubt", "2"), ("The average", None)):
+        widget.get_by_role("button", name=title).click()
+        if answer is not None:
+            widget.get_by_role("button", name=answer, exact=True).click()
+    expect(told).to_contain_text("26 is the middle of 2 and 50")
+    expect(chances).to_have_text(["10%"] * 6)  # and its bars are level again
+    widget.locator(".d2lrnn-answers button", has_text="10").click()
+    expect(told).to_have_text("Right. It is 10, because 2 \u00d7 50 = 10 \u00d7 10.")
+    expect(chances).to_have_text(["10%"] * 6)
+    slider(widget, 0).press("ArrowRight")
+    expect(chances).to_have_text(["49%", "2%", "50%", "2%", "50%", "2%"])
 
 
 def test_more_choices_than_letters_are_worse_than_a_blind_guess(opened: tuple[Page, Record], tmp_path: Path) -> None:
@@ -423,6 +481,10 @@ def test_a_break_of_the_axis_is_explained_where_it_is_shown(opened: tuple[Page, 
         expect(cut).to_be_visible()
         expect(told).to_be_visible()
         assert widget.evaluate(top) == start
+        track, box = widget.locator(".ppl-beyond").bounding_box(), cut.bounding_box()
+        place = float(widget.locator(".ppl-beyond").evaluate("(e) => parseFloat(getComputedStyle(e, '::after').left)"))
+        edge = 1  # the track's own, from whose inside its parts are placed
+        assert track["x"] + edge + place == pytest.approx(box["x"] + box["width"] / 2, abs=1.5), "one above the other"
 
 
 def test_what_is_done_to_the_bars_gives_up_a_word_that_was_refused(opened: tuple[Page, Record], tmp_path: Path) -> None:

@@ -121,9 +121,15 @@ function build(context) {
   /** What is the case, as arguments of emphasised(). */
   const nowParts = () => {
     const values = nowValues(run.all[FREE_COLUMN].letters);
-    return [t.raw(nowWords(values)), values];
+    return [t.raw(nowWords(values)), { ...values, again: t("circle") }];
   };
-  const tellNow = (length) => now.set(...(length < NUM_WRITTEN ? [t("now_writing")] : emphasised(...nowParts())));
+  const tellNow = (length) => {
+    if (length < NUM_WRITTEN) return now.set(t("now_writing"));
+    const parts = emphasised(...nowParts());
+    // What comes again is marked in the sentence as in the text.
+    for (const part of parts) if (part.textContent === t("circle")) part.className = "next-lap";
+    return now.set(...parts);
+  };
   const writing = textPanel({ t, signal, onLetter: (place) => commit({ place }), onShown: tellNow });
   const compare = comparePanel(t);
   const compareTitle = element("p", { class: "next-compare-title" });

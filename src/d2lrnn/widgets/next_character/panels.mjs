@@ -20,10 +20,11 @@ export function markedKey(template, word) {
 
 const textOf = (letters) => letters.map(({ character }) => character).join("");
 
-/** What is written again and again is faint, from the second time on; of the first `length` letters. */
+/** What is written again and again is underlined, from the second time on; of the first `length` letters. Whether there is any. */
 function markLaps(spans, letters, length) {
   const circle = findCircle(textOf(letters.slice(0, length)));
   spans.forEach((span, place) => span.classList.toggle("next-lap", circle !== null && place < length && place >= circle.from + circle.length));
+  return circle !== null;
 }
 
 /**
@@ -96,14 +97,16 @@ export function textPanel({ t, onLetter, onShown, signal }) {
 export function comparePanel(t) {
   const rows = TEMPERATURES.map((temperature, column) => ({ temperature, column })).filter(({ column }) => column !== FREE_COLUMN).map(({ temperature, column }) => {
     const box = element("span", { class: "next-other", translate: "no" });
-    return { column, box, node: element("p", { class: "next-row" }, element("span", {}, element("b", {}, String(temperature)), " ", t(`note_${column}`)), " ", box) };
+    const again = element("span", { class: "next-again next-lap" }, t("circle"));
+    const name = element("span", {}, element("b", {}, String(temperature)), " ", t(`note_${column}`), " ", again);
+    return { column, box, again, node: element("p", { class: "next-row" }, name, " ", box) };
   });
   const node = element("div", { class: "next-rows" }, ...rows.map((row) => row.node));
-  const draw = (all, text) => rows.forEach(({ column, box }) => {
+  const draw = (all, text) => rows.forEach(({ column, box, again }) => {
     const { letters } = all[column];
     const spans = letters.map(letterSpan);
     box.replaceChildren(element("span", { class: "next-begun" }, beginningShown(text)), ...spans);
-    markLaps(spans, letters, NUM_WRITTEN);
+    again.hidden = !markLaps(spans, letters, NUM_WRITTEN);
   });
   return { node, draw };
 }
@@ -120,6 +123,8 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     return { node: element("span", { class: "next-cell" }, element("span", { class: "next-track" }, bar, outline), name), outline, bar, name };
   });
   const line = element("span", { class: "next-line" });
+  const rareSum = element("span", { class: "next-rare-sum" });
+  const fewer = element("span", { class: "next-fewer" }, t("fewer"));
   // All other letters together; pressed, it shows each of them.
   const rest = { outline: element("i", { class: "next-outline" }), bar: element("i", { class: "next-bar" }) };
   const more = element("span", { class: "next-more-name" });
@@ -130,7 +135,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     return level;
   });
   const grid = element("span", { class: "next-grid", "aria-hidden": "true" }, ...levels);
-  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), together, line);
+  const box = element("span", { class: "next-cells", "aria-hidden": "true" }, grid, ...cells.map(({ node }) => node), together, rareSum, fewer, line);
   const chart = element("div", { class: "next-chart" }, box);
   const node = element("div", { class: "next-bars" }, chart);
   let cutting = false;
@@ -160,7 +165,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
   for (const kind of ["pointermove", "click"]) { // a pointer that cuts does not ask
     chart.addEventListener(kind, (event) => look((cutting || together.contains(event.target) ? undefined : shown.rows[cellAt(event)]) ?? shown.row), { signal });
   }
-  together.addEventListener("click", () => chart.classList.add("next-all"), { signal });
+  for (const [part, isOpen] of [[together, true], [fewer, false]]) part.addEventListener("click", () => chart.classList.toggle("next-all", isOpen), { signal });
   chart.addEventListener("pointerleave", () => look(shown.row), { signal });
   chart.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: kept - 1, ArrowDown: kept - 1, ArrowRight: kept + 1, ArrowUp: kept + 1, Home: 1, End: size, PageDown: kept - 5, PageUp: kept + 5 }[event.key];
@@ -177,8 +182,9 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     chart.setAttribute("role", cutting ? "slider" : "img");
     chart.setAttribute("aria-label", cutting ? t("cut_label", { now: cutWords }) : told);
   };
+  const isRare = (p) => -Math.log2(p) > IMPROBABLE_BITS;
   const stand = (part, p) => part.style.setProperty("height", `${(100 * p).toFixed(2)}%`);
-  const draw = ({ rows, kept: count }, came, { cutWords, told, cutting: isCutting }) => {
+  const draw = ({ rows, kept: count, improbable }, came, { cutWords, told, cutting: isCutting }) => {
     kept = count;
     cutting = isCutting;
     chart.classList.toggle("next-cutting", cutting);
@@ -189,6 +195,7 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
       stand(outline, before);
       stand(bar, after);
       name.textContent = visibleCharacter(character);
+      node.classList.toggle("next-rare", isRare(before));
       node.classList.toggle("next-cut", i >= count);
       node.classList.toggle("next-came", character === came);
     });
@@ -199,6 +206,13 @@ export function cutPanel({ t, size, onKeep, onLook, signal }) {
     stand(rest.bar, sum("after"));
     const whereWide = (text) => element("span", { class: "next-wide" }, text);
     more.replaceChildren(whereWide(`${others.length} `), t("others"), " ", whereWide(`${t("together")} `), element("b", {}, percentage(sum("after"))));
+    more.classList.toggle("next-rare", others.every(({ before }) => isRare(before)));
+    const sumOf = (name, swatch) => element("span", {}, element("span", { class: swatch }), element("b", {}, percentage(improbable[name])));
+    const parts = {
+      "{marked}": element("span", { class: "next-letter next-improbable" }, t("marked")),
+      "{before}": sumOf("before", "next-swatch next-swatch-own"), "{after}": sumOf("after", "next-swatch"),
+    };
+    rareSum.replaceChildren(...t.raw("unlikely_bar").split(/(\{\w+\})/).filter(Boolean).map((part) => parts[part] ?? part));
     describe(cutWords, told);
   };
   return { node, draw, close: () => { chart.classList.remove("next-all"); look(shown.row); } };

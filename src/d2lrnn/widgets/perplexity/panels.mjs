@@ -170,7 +170,6 @@ export function toolbar({ t, signal, onWord, onBadWord, onPreset, say }) {
 function chartRow({ context, target, stops, onProbability, t, signal }) {
   const input = element("input", { type: "range", class: "ppl-slider", min: 0, max: stops.length - 1, step: 1 });
   const p = element("span", { class: "ppl-p" });
-  const even = element("span", { class: "ppl-even" }); // in its place once the bars are level
   const factor = element("span", { class: "ppl-factor", "aria-hidden": "true" });
   const bar = element("span", { class: "ppl-bar" });
   const track = element(
@@ -185,22 +184,24 @@ function chartRow({ context, target, stops, onProbability, t, signal }) {
       element("bdi", { class: "ppl-context ppl-narrow" }, visibleEnd(context, LONGEST.narrow)),
       element("bdi", { class: "ppl-target" }, visible([target])),
     ),
-    p, even, track,
+    p, track,
   );
   input.setAttribute("aria-label", t("slider", { target: visible([target]), context: visible(context) }));
   const set = (stop) => onProbability(stops[stop]);
   input.addEventListener("input", () => set(Number(input.value)), { signal });
   dragOn(track, { axis: "x", signal, move: ({ x }) => set(stopAt(stops, x)), end: () => input.focus({ preventScroll: true }) }); // so that keys go on
 
-  const draw = (row, { choices }) => {
-    p.textContent = percentage(row.p);
-    even.textContent = percentage(1 / choices);
+  const draw = (row) => {
     track.classList.toggle("ppl-beyond", row.bits > AXIS_BITS);
     input.value = nearestStop(stops, row.p);
     input.setAttribute("aria-valuetext", t("slider_value", { p: percentage(row.p), choices: inWords(row.choices, t) }));
   };
-  const multiply = (choices) => (factor.textContent = t("factor", { choices: formatChoices(choices) }));
-  return { node, draw, multiply, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
+  /** The probability and the choices beside a bar, which are those of its length as it stands. */
+  const tell = (probability, choices) => {
+    p.textContent = percentage(probability);
+    factor.textContent = t("factor", { choices: formatChoices(choices) });
+  };
+  return { node, draw, tell, place: (share) => track.style.setProperty("--ppl-end", percent(share)) };
 }
 
 /**
@@ -214,9 +215,11 @@ export function chart({ t, signal }) {
     return tick;
   });
   const cut = element("span", { class: "ppl-tick" }, "//"); // beyond it the axis is not to scale
-  cut.style.setProperty("left", percent((AXIS_BITS + 0.25) / (AXIS_BITS + 1)));
+  cut.style.setProperty("left", percent(axisPosition(AXIS_BITS)));
   const head = element("p", { class: "ppl-hint" }, ...emphasised(t.raw("hint"), { who: t("hint_who"), bold: t("hint_bold") }));
-  const axis = element("div", { class: "ppl-row", "aria-hidden": "true" },
+  const first = element("bdi", { class: "ppl-first" });
+  const known = element("span", { class: "ppl-given" }, ...t.raw("given").split(/(\{first\})/).map((part) => (part === "{first}" ? first : part)));
+  const axis = element("div", { class: "ppl-row", "aria-hidden": "true" }, known,
     element("span", { class: "ppl-axis-title" }, t("axis")), element("span", { class: "ppl-axis" }, ...ticks, cut));
   const rows = element("div", { class: "ppl-rows" });
   const flag = element("span", { class: "ppl-flag" });
@@ -238,12 +241,18 @@ export function chart({ t, signal }) {
   const setFlow = (share) => {
     flow = share;
     node.style.setProperty("--ppl-flow", share.toFixed(3));
+    node.classList.toggle("ppl-flowing", share > 0);
+    node.classList.toggle("ppl-level", share === 1);
+    views.forEach((view, i) => {
+      const { p, choices, bits } = model.rows[i];
+      const moved = 2 ** (bits + share * (model.bits - bits)); // on an axis of bits the product of all stays what it is
+      if (share > 0) view.tell(1 / moved, moved);
+      else view.tell(p, choices);
+    });
   };
   const setLevel = (on) => {
     isLevel = on;
-    node.classList.toggle("ppl-level", on);
     lay.textContent = t(on ? "key_back" : "key_level");
-    views.forEach((view, i) => view.multiply(on ? model.choices : model.rows[i].choices));
   };
   const showPieces = (on) => node.classList.toggle("ppl-pieces", on);
   const still = () => {
@@ -272,12 +281,13 @@ export function chart({ t, signal }) {
   const setWord = (given, stops, onProbability) => {
     views = given.rows.map((row, i) => chartRow({ ...row, stops, t, signal, onProbability: (p) => onProbability(i, p) }));
     rows.replaceChildren(...views.map((view) => view.node));
+    first.textContent = visible(given.rows[0].context);
   };
   const draw = (given) => {
     model = given;
     const { rows: shown, bits, choices } = model;
     still();
-    views.forEach((view, i) => view.draw(shown[i], model));
+    views.forEach((view, i) => view.draw(shown[i]));
     leveled.replaceChildren(...emphasised(t.raw("key_done"), { product: product(formatChoices(choices), shown.length) }));
     const scaled = bits <= AXIS_BITS; // else the mean stands beyond the scale
     const broken = shown.some((row) => row.bits > AXIS_BITS); // such a bar is not drawn as long as it is
