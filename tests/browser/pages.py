@@ -78,6 +78,17 @@ LOW_CONTRAST = """(bound) => {
 }"""
 
 
+# How often the answers of a step ask for the guess, counted in `urges`: a busy machine may miss the motion itself.
+COUNT_URGES = """() => {
+  const { animate } = Element.prototype;
+  globalThis.urges = 0;
+  Element.prototype.animate = function (...how) {
+    if (this.matches(".d2lrnn-answers")) urges += 1;
+    return animate.apply(this, how);
+  };
+}"""
+
+
 # Section by section, as a reader would: what comes on screen is laid out and looked after.
 SCROLL_THROUGH = """async () => {
   const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));

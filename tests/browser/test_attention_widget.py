@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from d2lrnn.widgets import Attention
-from pages import page_of
+from pages import COUNT_URGES, page_of
 from watching import Record, watched_page
 
 pytestmark = pytest.mark.browser
@@ -541,13 +541,16 @@ def test_a_step_asks_first_and_shows_then(
 
 def test_the_picture_waits_for_the_guess_and_the_answers_ask_for_it(widget: Locator) -> None:
     now, said = widget.locator(NOW), widget.get_by_role("status")
-    for title in ("How far?", "At once", "r or d?"):
+    answers = widget.locator(".d2lrnn-answers")
+    widget.page.evaluate(COUNT_URGES)
+    for i, title in enumerate(("How far?", "At once", "r or d?"), 1):
+        answers.evaluate("(e) => e.getAnimations().forEach((asking) => asking.finish())")
         widget.get_by_role("button", name=title).click()
         question = widget.locator(".d2lrnn-question").inner_text()
         keys = widget.get_by_role("slider", name="The letter that is erased")
         before = [now.inner_text(), keys.input_value(), widget.locator(".att-figure").inner_text()]
         letters(widget).nth(4).click()
-        assert widget.locator(".d2lrnn-answers").evaluate("(e) => e.getAnimations().length") == 1
+        assert widget.page.evaluate("urges") == i
         widget.page.keyboard.press("ArrowRight")
         expect(said).to_contain_text("Guess first: the picture waits.")
         expect(widget.locator(".d2lrnn-question")).to_have_text(question)

@@ -288,6 +288,7 @@ def test_run_shows_one_round_goes_on_pauses_and_ends_at_the_end(opened: tuple[Pa
     page, _ = opened
     page.clock.install()
     widget = show(page, tmp_path, Scan())
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
     slider(widget, "Steps").fill("4")
     for start in (False, True):  # and so again after a reset
         if start:
