@@ -19,7 +19,7 @@ from d2lrnn.ops.corpus import CorpusError
 from d2lrnn.text import encode_text
 from d2lrnn.widgets import TrainingLab
 from d2lrnn.widgets.training_lab.ngrams import rivals
-from d2lrnn.widgets.training_lab.run import _LAB, Trace, _known_words, score_windows
+from d2lrnn.widgets.training_lab.run import _LAB, Trace, _known_words, _mark_line, score_windows
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_report_has_what_the_stage_shows(lab: TrainingLab) -> None:
     H, _ = lab.model.rnn(lab.model.encode_inputs(torch.tensor([ids])))
     torch.testing.assert_close(states.float() / 127, H[:, 0].detach(), atol=0.01, rtol=0)
     assert len("".join(piece for piece, _ in report["written"])) == 60, "what it writes now"
-    assert report["writtenAt"] == 20
+    assert report["writtenAt"] == 20 and report["kept"] == report["written"]
     assert report["norms"]["xs"][-1] == report["tokens"] and report["longest"] == max(report["norms"]["ys"])
 
 
@@ -319,6 +319,18 @@ def test_words_are_counted_at_set_ages_and_a_chapters_number_is_none(tmp_path: P
     assert marked == counted["real"]
     assert len("".join(piece for piece, _ in counted["pieces"])) == 600, "all of the page, also what its edges may cut"
     lab.close()
+
+
+def test_in_a_line_a_word_that_an_edge_cuts_is_not_real() -> None:
+    def real(text: str, length: int, before: str) -> str:
+        pieces = _mark_line(text, length, {"the", "tide"}, before)
+        return "".join(piece.upper() if is_real else piece for piece, is_real in pieces)
+
+    assert real("the tide tide", 12, "The ") == "THE TIDE tid"
+    assert real("the tide thea", 12, "the ") == "THE TIDE the"  # the next letter goes on with it
+    assert real("the tide the ", 12, "the ") == real("the tide the", 12, "the ") == "THE TIDE THE"
+    assert real("the tide the ", 12, "ba") == "the TIDE THE"  # it goes on with what was given
+    assert real("", 12, "the ") == ""
 
 
 def test_no_steps_are_an_error(lab: TrainingLab) -> None:

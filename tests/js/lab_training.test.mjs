@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { countNgrams, createModel, initialise, scoreText } from "../../src/d2lrnn/widgets/core.mjs";
 import {
-  countReal, createTrace, createTraining, knownWords, lanes, markReal, prepareText, rivals, sentenceIds, windowScorer,
+  countReal, createTrace, createTraining, knownWords, lanes, markLine, markReal, prepareText, rivals, sentenceIds, windowScorer,
 } from "../../src/d2lrnn/widgets/training_lab/lab_training.mjs";
 import LAB from "../../src/d2lrnn/widgets/training_lab/rules.json" with { type: "json" };
 import { createKernels } from "../../src/d2lrnn/widgets/simd.mjs";
@@ -181,6 +181,31 @@ test("a line of the diary says which of its words are real", () => {
   assert.deepEqual(markReal("", words), []);
 });
 
+test("in a line a word that an edge cuts is not real: one that goes on before it or after it", () => {
+  const words = new Set(["the", "tide"]);
+  const real = (text, length, before) => {
+    const pieces = markLine(text, length, words, before);
+    assert.equal(pieces.map(([piece]) => piece).join(""), Array.from(text).slice(0, length).join(""));
+    return pieces.map(([piece, isReal]) => (isReal ? piece.toUpperCase() : piece)).join("");
+  };
+  assert.equal(real("the tide tide", 12, "The "), "THE TIDE tid");
+  assert.equal(real("the tide thea", 12, "the "), "THE TIDE the", "the next letter goes on with it");
+  assert.equal(real("the tide the ", 12, "the "), "THE TIDE THE");
+  assert.equal(real("the tide the", 12, "the "), "THE TIDE THE", "nothing follows");
+  assert.equal(real("the tide the ", 12, "ba"), "the TIDE THE", "it goes on with what was given");
+  assert.equal(real("", 12, "the "), "");
+});
+
+test("what it writes now and the page that is counted mark the same words", () => {
+  const training = createTraining(prepareText(`go. ${Array.from({ length: 300 }, (_, i) => `the ${["tide", "boat", "gull"][i % 3]} ${String.fromCharCode(97 + i % 26, 97 + i % 7, 98 + i % 20)} comes in`).join(" ")}`), SETTINGS);
+  do training.step(); while (training.report.steps < 1000 && !(training.report.counted?.steps === training.report.steps && training.report.counted.real > 9));
+  const letters = (pieces) => pieces.flatMap(([piece, isReal]) => Array.from(piece, (letter) => (isReal ? letter.toUpperCase() : letter))).join("");
+  const [line, page] = [letters(training.sample()), letters(training.report.counted.pieces)];
+  const last = line.lastIndexOf(" "); // a word that goes on after the line is marked on the page alone
+  assert.equal(line.slice(0, last), page.slice(0, last));
+  assert.match(line.slice(0, last), /[A-Z]{3,}/);
+});
+
 test("a word counts from three letters on: shorter ones come about by chance", () => {
   assert.deepEqual([...knownWords("ii the tide and the am am once")].sort(), ["and", "once", "the", "tide"]);
 });
@@ -221,6 +246,8 @@ test("a word counts as real if the text has it", () => {
   assert.deepEqual(counted("tide the clock"), { real: 0, words: 1 }, "an edge may cut a word");
   assert.deepEqual(counted(" tide the clock "), { real: 2, words: 3 }, "not where a space stands there");
   assert.deepEqual(counted("tide"), { real: 0, words: 0 });
+  const after = (before) => countReal("tide the clock", words, before).real;
+  assert.deepEqual(["the ", "the", ""].map(after), [1, 0, 0], "its first word is whole where a space stands before it");
 });
 
 test("GRU and LSTM train in the lab as well", () => {

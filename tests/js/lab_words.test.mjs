@@ -28,25 +28,25 @@ test("a rival that is touched says what it counts after the letters that were re
     const [template, values] = rivalWords(t, { order, perplexity: order === 0 ? 27 : 5.41, before: [...before], pages: among });
     return template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   };
-  assert.equal(said(3, "a th"), "Looking 2 letters back (a 3-gram): after th, e 50 %, a 25 %. Doubt 5.41.");
-  assert.equal(said(2, "a th"), "Looking 1 letter back (a 2-gram): after h, e 50 %, a 25 %. Doubt 5.41.");
-  assert.equal(said(2, "man "), "Looking 1 letter back (a 2-gram): after \u2423, t 60 %, m 20 %. Doubt 5.41.");
-  assert.equal(said(1, "th"), "Counting letters (a 1-gram): \u2423 19 %, t 19 %. Doubt 5.41.");
+  assert.equal(said(3, "a th"), "Looking 2 letters back (a 3-gram): after th, e 50%, a 25%. Doubt 5.41.");
+  assert.equal(said(2, "a th"), "Looking 1 letter back (a 2-gram): after h, e 50%, a 25%. Doubt 5.41.");
+  assert.equal(said(2, "man "), "Looking 1 letter back (a 2-gram): after \u2423, t 60%, m 20%. Doubt 5.41.");
+  assert.equal(said(1, "th"), "Counting letters (a 1-gram): \u2423 19%, t 19%. Doubt 5.41.");
   assert.equal(said(0, "th"), "Blind guessing: each of 27 letters is as likely.");
   assert.equal(said(3, "zz"), "Looking 2 letters back (a 3-gram): zz was not seen, so it looks at fewer letters.");
-  assert.equal(said(3, "ra", "ran ra"), "Looking 2 letters back (a 3-gram): after ra, n 100 %. Doubt 5.41.");
+  assert.equal(said(3, "ra", "ran ra"), "Looking 2 letters back (a 3-gram): after ra, n 100%. Doubt 5.41.");
   assert.equal(said(5, "th"), "Looking 4 letters back (a 5-gram): too few letters stand before this one.");
 });
 
 test("a run is told by its rivals, while it goes on and at its end", () => {
   assert.equal(tell(reportOf([26, 10])), "It beats counting letters. Next: looking 1 letter back.");
-  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking 2 letters back, not 3.");
+  assert.equal(tell(reportOf([26, 4.1], [26, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10. It beats looking 2 letters back, but not 3.");
   assert.equal(tell(reportOf([26, 3.5], [26, 3.4], { status: "ended", ended: "until" })), "Stopped at 3.50: it beats every rival, even looking 4 letters back.");
-  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking 2 letters back, not 3.", "as it is, and its best");
+  assert.equal(tell(reportOf([26, 3.9, 4.1], [26, 4, 4], { status: "ended", ended: "plateau" })), "Its doubt fell from 26.0 letters to 4.10 (best 3.90). It beats looking 2 letters back, but not 3.", "as it is, and its best");
   const [end, story] = ["plateau", "until"].map((ended) => reportOf([26, 4.1], [26, 4], { status: "ended", ended }));
   assert.deepEqual([end, story].map((report) => tell(report, { isGruNext: true })), [
     "Its doubt fell from 26.0 letters to 4.10. Can a GRU beat looking 3 letters back?",
-    "Stopped at 4.10: it beats looking 2 letters back, not 3.",
+    "Stopped at 4.10: it beats looking 2 letters back, but not 3.",
   ]);
   assert.equal(tell(reportOf([26, 7], [26, 7], { status: "paused" })), "Paused. Its doubt fell from 26.0 letters to 7.00. It beats looking 1 letter back.");
   assert.equal(tell(reportOf([26, 5])), "It beats looking 2 letters back. Next: 3 letters back.");
@@ -59,7 +59,7 @@ test("a gap is told as a gap, and no more than is known of copies", () => {
   assert.equal(tell(rote), "It learned its pages by heart: doubt 2.00 there, 7.00 on new ones.");
   const much = reportOf([20, 5, 10, 60, 300, 669], [20, 5, 4, 3, 2, 1.24]);
   assert.equal(tell(much), "By heart: doubt 1.24 on its pages, but 669.0 on new ones, worse than blind.", "however large");
-  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Doubt 7.00. It may memorise: 50 % of its test pages are copies.");
+  assert.equal(tell(rote, { isCopied: true, copied: 0.5 }), "Doubt 7.00. It may memorise: 50% of its test pages are copies.");
 });
 
 test("a run that is thrown off says by what, and what helps", () => {

@@ -77,6 +77,25 @@ test("it trains turn by turn, reports on its way, and stops at a pause", () => {
   assert.equal(last().steps, steps);
 });
 
+test("a moment that is kept has what was written just then, whatever is shown meanwhile", () => {
+  const text = (pieces) => pieces.map(([piece]) => piece).join("");
+  send("begin", { settings: { ...SETTINGS, num_hiddens: 128, num_steps: 64 } });
+  send("go");
+  takeTurnsUntil(() => reports.length > 6);
+  send("pause");
+  takeTurns(5);
+  const kept = reports.filter(({ kept: line }) => line !== null);
+  for (const report of kept) if (report.writtenAt === report.steps) assert.equal(text(report.written), text(report.kept));
+  const asked = reports.reduce((all, { steps }) => (all.length === 0 || steps >= Math.max(1, LAB.apart * all.at(-1)) ? [...all, steps] : all), []);
+  assert.deepEqual(kept.map(({ steps }) => steps), asked, "those that a figure keeps to look back at");
+  const { best, heldout, steps: end } = last();
+  assert.ok(reports.every(({ status, best: known }) => (status === "running") === (known === null)), "its best is told where it stands still");
+  assert.deepEqual([best.perplexity, best.writtenAt, text(best.written).length], [Math.min(...heldout.ys), best.steps, 60]);
+  assert.equal(best.tokens, heldout.xs[heldout.ys.indexOf(best.perplexity)]);
+  assert.ok(best.steps <= end && best.nats.length === last().nats.length);
+  assert.ok(kept.length > 3 && kept.some(({ steps, writtenAt }) => writtenAt < steps), "some that are kept are newer than what is shown");
+});
+
 test("however often it is started, stopped and begun anew, one turn is due", () => {
   for (let i = 0; i < 20; i += 1) {
     send("begin", { settings: { ...SETTINGS, seed: i } });

@@ -20,7 +20,6 @@ const ORDER = ["cat", "until", "tells"]; // how a story's run goes
 const MOST_GHOSTS = 3;
 const WORTH_KEEPING = 20; // updates that make a run a ghost
 const FLASH_MS = 2000;
-const APART = 1.08; // in corrections, of a moment that is kept and the next: a few dozen to look back at
 const COPIED = 0.1; // of the unseen pages: from here on a reader is told
 
 /** What a reader who looks back at a run sees of a moment. */
@@ -33,6 +32,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   let settings = null; // those that the run at hand has
   let report = null;
   let moments = []; // of the run at hand
+  let best = null; // the one of its least score, once the run stands still
   let back = null; // the one that a reader looks back at
   let wish = false; // whether it should be training
   let own = null; // the reader's own text
@@ -66,7 +66,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     ownButton.setAttribute("aria-expanded", String(isShown));
   }
   const better = buttonControl({ label: "", class: "d2lrnn-button lab-better", hidden: true, signal, onPress: () => (canGoOn() ? goOn() : change({ cell: nextCell() })) });
-  const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: () => change(pick(model.get("author_state"), FOLDED)) });
+  const undo = buttonControl({ label: "", class: "d2lrnn-button lab-undo", hidden: true, signal, onPress: undoSettings });
   const counter = element("span", { class: "lab-count" });
   const trouble = element("p", { class: "d2lrnn-error lab-trouble", hidden: true });
   const text = textPanel({ t, signal, onReset, say, onText: take });
@@ -81,7 +81,9 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     },
   });
   const norms = normPanel({ t, signal });
-  const remark = element("p", { class: "lab-remark", hidden: true });
+  const remarkWords = element("span", {});
+  const toBest = buttonControl({ label: "", class: "d2lrnn-button lab-to-best", hidden: true, signal, onPress: () => lookBack(back === best ? null : best) });
+  const remark = element("p", { class: "lab-remark", hidden: true }, remarkWords, " ", toBest);
   const diary = diaryPanel({ t, ages: LAB.ages });
   const ghostList = element("div", { class: "lab-ghosts", role: "group", "aria-label": t("ghosts"), hidden: true });
   const network = networkPanel({ t, controls: SPEC.controls, signal, onChange: change, onCat: () => engine.letCat() });
@@ -119,7 +121,15 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
   const onReport = (fresh) => {
     if (signal.aborted) return;
     report = fresh;
-    if (moments.length === 0 || report.steps >= Math.max(1, APART * moments.at(-1).steps)) moments.push(pick(report, MOMENT));
+    if (report.best?.steps !== best?.steps) best = null;
+    if (moments.length === 0 || report.steps >= Math.max(1, LAB.apart * moments.at(-1).steps)) {
+      const written = report.kept ? { written: report.kept, writtenAt: report.steps } : {}; // what is shown meanwhile may be older
+      moments.push({ ...pick(report, MOMENT), ...written });
+    }
+    if (report.best && !moments.includes(best)) { // between two of them
+      best = pick(report.best, MOMENT);
+      moments = [...moments.filter(({ steps }) => steps !== best.steps), best].sort((a, b) => a.steps - b.steps);
+    }
     pending ||= requestAnimationFrame(() => {
       pending = 0;
       if (!signal.aborted && report) show(); // another run may have begun
@@ -192,6 +202,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     order = { cat, until, tells };
     report = null;
     moments = [];
+    best = null;
     flash = null;
     picked = "";
     beatenOrder = -1;
@@ -211,6 +222,23 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (isOther) isTold = false;
     commit({ ...before, ...values, ...(isOther ? { story: 0 } : {}) }); // its question is not of this network
   }
+  /** All but the cell and its units as it was; with them a story goes. What stands still does not begin to run. */
+  function undoSettings() {
+    const first = pick(model.get("author_state"), FOLDED);
+    const isStory = isTold || state().story > 0;
+    if (isStory && wish) pause();
+    stays = !wish;
+    if (isStory) {
+      isTold = false;
+      curve.clear();
+      settings = { ...settings, ...first }; // so that the traits' change does not start yet another run
+      commit({ ...first, story: 0 });
+      restart();
+    } else change(first);
+    stays = false;
+    showBar();
+  }
+  let stays = false;
   /** The pages in which the rivals count, made once a text; null where a kernel learns a text that the page does not have. */
   let known = { text: null, sentence: "", pages: null };
   function pages(sentence) {
@@ -378,12 +406,14 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     if (isCopy) words.push(t("copied"));
     if (isRote) {
       const { heldout, perUpdate } = report;
-      const best = bestOf(heldout);
-      words.push(t("overfits", { best: formatNumber(best), steps: formatNumber(heldout.xs[heldout.ys.indexOf(best)] / perUpdate, 0) }));
+      const least = bestOf(heldout);
+      words.push(t("overfits", { best: formatNumber(least), steps: formatNumber(heldout.xs[heldout.ys.indexOf(least)] / perUpdate, 0) }));
     }
     if (isSpike) words.push(t("spike"));
     const said = words.join(" ");
-    if (remark.textContent !== said) remark.textContent = said;
+    if (remarkWords.textContent !== said) remarkWords.textContent = said;
+    toBest.hidden = !isRote || !earlier().includes(best);
+    toBest.textContent = t(back !== null && back === best ? "to_end" : "to_best");
   }
 
   /** A story's run is told by what it has come to at its given end, any other by its best. */
@@ -408,7 +438,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
 
   function showGhosts() {
     ghosts = ghosts.map((ghost, i) => ({ ...ghost, place: i + 1, letter: "ABC"[i] }));
-    const described = ({ settings: s }) => [t(`cell_${s.cell}`), t("units", { units: s.num_hiddens }), ...others(s)].join(", ");
+    const described = ({ settings: s }) => [t(`cell_${s.cell}`), ...(s.num_hiddens === settings.num_hiddens ? [] : [t("units", { units: s.num_hiddens })]), ...others(s, settings)].join(", ");
     const isStory = state().story > 0; // there one setting differs
     ghostList.hidden = ghosts.length === 0 && order.cat === 0; // a story of two runs has room for the first from the start
     ghostList.classList.toggle("lab-awaited", order.cat > 0);
@@ -512,6 +542,7 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     undo.hidden = undone.length === 0;
     undo.textContent = t("undo", { changes: undone.join(", ") });
     stories.show(values.story - 1);
+    stories.setting(undone);
     if (values.story === 0 && aside.length) {
       ghosts = [...aside, ...ghosts].slice(-MOST_GHOSTS);
       aside = [];
@@ -532,12 +563,13 @@ function buildView({ el, t, model, signal, commit, reset, onReset, say, link, st
     } else {
       const changed = SETTINGS.filter((name) => fresh[name] !== settings[name]);
       if (changed.some((name) => !LIGHT.includes(name))) {
-        const goesOn = wish || report?.status === "ended" || report?.status === "diverged";
+        const goesOn = wish || (!stays && (report?.status === "ended" || report?.status === "diverged"));
         restart(fresh);
         if (goesOn) go();
       } else if (changed.length) {
         settings = fresh;
         engine.set(pick(fresh, changed));
+        showGhosts(); // they are told by what differs
       }
     }
     if (report) show();

@@ -44,9 +44,25 @@ export function markReal(text, words) {
   return text.split(/([\p{L}\p{M}]+)/u).filter(Boolean).map((piece) => [piece, words.has(piece.toLowerCase())]);
 }
 
-/** Of the longer words that a page holds, but for those that its edges may cut: how many there are, how many are real, and the page in pieces. */
-export function countReal(page, words) {
-  const [from, to] = [Math.max(0, page.indexOf(" ")), Math.max(0, page.lastIndexOf(" "))];
+/** Whether a text ends with a letter: then a word goes on after it. */
+const endsInWord = (text) => /[\p{L}\p{M}]$/u.test(text);
+
+/** The first `length` letters of a text that was written after `before`, in pieces; a word that an edge cuts is not real. */
+export function markLine(text, length, words, before) {
+  const letters = Array.from(text);
+  const line = letters.slice(0, length).join("");
+  const pieces = markReal(line, words);
+  const isCut = endsInWord(line) && endsInWord(letters[length] ?? "");
+  return pieces.map(([piece, isReal], i) => [piece, isReal && !(i === 0 && endsInWord(before)) && !(i === pieces.length - 1 && isCut)]);
+}
+
+/**
+ * Of the longer words that a page holds, but for those that its edges may cut: how many there are, how many are real, and the
+ * page in pieces. Where the text `before` it ends between words, its first word is whole.
+ */
+export function countReal(page, words, before = "") {
+  const isWhole = before !== "" && !endsInWord(before);
+  const [from, to] = [isWhole ? 0 : Math.max(0, page.indexOf(" ")), Math.max(0, page.lastIndexOf(" "))];
   const inside = page.slice(from, to);
   const whole = wordsOf(inside).filter((word) => word.length >= LAB.word);
   const edges = [page.slice(0, from), page.slice(to)].map((edge) => (edge ? [[edge, false]] : []));
@@ -188,6 +204,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   const reader = createReader(model);
   const sentence = sentenceIds(text);
   const prefix = trainIds.subarray(0, 4);
+  const given = Array.from(prefix, (id) => vocab[id]).join("");
   let window = 0;
   let cat = false; // whether it is on the keyboard
   let smooth = 0; // mean nats of late steps: of some fifth of all, and of some thirty at most
@@ -246,7 +263,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
   /** Count the real words on a page that it writes, until it can spell. */
   function lookAtWords() {
     if (report.spelled !== null || words.size <= 50) return;
-    report.counted = { steps: report.steps, ...countReal(write(LAB.sample), words) };
+    report.counted = { steps: report.steps, ...countReal(write(LAB.sample), words, given) };
     if (report.counted.words >= LAB.least_words && report.counted.real >= LAB.spelled * report.counted.words) {
       report.spelled = { ...report.counted }; // the worker adds the seconds
     }
@@ -285,7 +302,7 @@ export function createTraining(text, settings, kernels = PLAIN) {
 
   /** A line of text as it writes now, in pieces. */
   function sample(length = LAB.line) {
-    return markReal(write(length), words);
+    return markLine(write(length + 1), length, words, given); // with the letter that follows: does it cut a word?
   }
 
   /** Read the sentence: { nats, top, states }, the price of each letter but the first, the five likeliest there, all states. */

@@ -43,22 +43,26 @@ let lastReport = 0;
 let lastSample = 0;
 let written = []; // what it writes now, in pieces
 let writtenAt = 0; // the update after which it wrote that
+let keptAt = -1; // the update of the last report that has what it wrote just then, for whoever looks back
 let scores = 0; // of the held-out text, by schedule
 let scoredSteps = 0; // when the last was taken
 let best = { perplexity: Infinity, steps: 0 };
+let bestMoment = null; // what a reader who looks back at its least score sees
 
 /** Send what there is to show. */
 function tell() {
   const { steps, tokens, status, batchSize, train, norms, heldout, longest, catNorm, catAt, diary, counted, spelled } = training.report;
   lastReport = performance.now();
   const isOutdated = steps > 2 * writtenAt; // written at less than half its updates, as in its first seconds
-  if (!running || lastReport - lastSample > 1000 * (isOutdated ? LAB.young_sample_seconds : LAB.sample_seconds)) {
-    written = training.sample();
+  const kept = keptAt < 0 || steps >= Math.max(1, LAB.apart * keptAt) ? training.sample() : null;
+  if (kept) keptAt = steps;
+  if (!running || isSingle(steps) || lastReport - lastSample > 1000 * (isOutdated ? LAB.young_sample_seconds : LAB.sample_seconds)) {
+    written = kept ?? training.sample();
     writtenAt = steps;
     lastSample = lastReport;
   }
   self.postMessage({
-    run, steps, tokens, seconds, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, levels, ended,
+    run, steps, tokens, seconds, batchSize, longest, catNorm, catAt, counted, spelled, written, writtenAt, kept, best: running ? null : bestMoment, levels, ended,
     diary: [...diary],
     kernels: used.name,
     weights: training.model.flat.length,
@@ -70,9 +74,17 @@ function tell() {
   });
 }
 
+/** Score the held-out text, and keep the moment if it is the best so far. */
+function evaluate() {
+  training.evaluate();
+  const { steps, tokens, heldout } = training.report;
+  if (bestMoment !== null && !(heldout.last < bestMoment.perplexity)) return;
+  bestMoment = { steps, tokens, seconds, perplexity: heldout.last, ...training.read(), written: training.sample(), writtenAt: steps };
+}
+
 /** Score the held-out text where the schedule has it: these scores, and not one that a pause adds, decide when a run ends. */
 function score() {
-  training.evaluate();
+  evaluate();
   const { steps, heldout } = training.report;
   scores += 1;
   scoredSteps = steps;
@@ -146,7 +158,7 @@ function work() {
   }
   if (!good || ended) {
     running = false;
-    if (ended) training.evaluate();
+    if (ended) evaluate();
     tell();
     return;
   }
@@ -177,6 +189,8 @@ const actions = {
     running = false;
     ended = null;
     due = seconds = scores = scoredSteps = 0;
+    keptAt = -1;
+    bestMoment = null;
     best = { perplexity: Infinity, steps: 0 };
     training = createRun(settings);
     score();
@@ -200,7 +214,7 @@ const actions = {
   pause() {
     if (!running) return;
     running = false;
-    training.evaluate();
+    evaluate();
     tell();
   },
   pace({ speed: pace }) {

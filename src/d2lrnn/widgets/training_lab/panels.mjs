@@ -289,7 +289,7 @@ function netPicture({ t, signal, onUnit }) {
     letter.textContent = visibleCharacter(before.at(-1));
     memory.textContent = t(forgets ? "net_alone" : `net_${cell}`, { units: state.length });
     const letter_ = visibleCharacter(next);
-    came.replaceChildren(...(was === null ? emphasised(t.raw(node.classList.contains("lab-brief") ? "net_expected" : "net_expects"), { letter: letter_ }) : emphasised(t.raw("net_corrected"), { letter: letter_, change: t("net_change", { before: (100 * was).toFixed(1), after: (100 * now).toFixed(1) }) })));
+    came.replaceChildren(...(was === null ? emphasised(t.raw(node.classList.contains("lab-brief") ? "net_gave" : "net_expects"), { letter: letter_ }) : emphasised(t.raw("net_corrected"), { letter: letter_, change: t("net_change", { before: (100 * was).toFixed(1), after: (100 * now).toFixed(1) }) })));
     const { columns, rows } = unitGrid(state.length);
     count = state.length;
     if (canvas.width !== CELL * columns || canvas.height !== CELL * rows) Object.assign(canvas, { width: CELL * columns, height: CELL * rows });
@@ -335,6 +335,7 @@ export function characterCount(t, value) {
 
 const FLASH_MS = 2000;
 const BESIDE_NAME = 84; // pixels: from here on there is room beside the name of the axis up
+const ABOVE = 12; // pixels: the line of words above a chart, clear of a knob at its edge
 const LEFT = 40; // pixels of an axis’ numbers: "1 000", or "10⁻³"
 const [RIGHT, RIGHT_NARROW] = [172, 130]; // the room of the levels' names
 const roomOf = (width) => (width < NARROW ? RIGHT_NARROW : RIGHT);
@@ -468,13 +469,13 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
       add("text", { class: "d2lrnn-tick", x: x(value) + (isLast ? 4 : 0), y: box.bottom + 17, "text-anchor": isLast ? "end" : "middle" }, characterTick(t, value));
     }
     add("text", { class: "d2lrnn-axis", x: box.right, y: height - 2, "text-anchor": "end" }, t("characters"));
-    add("text", { class: "d2lrnn-axis", x: 0, y: 12 }, t("perplexity"));
+    add("text", { class: "d2lrnn-axis", x: 0, y: ABOVE }, t("perplexity"));
     if (catAt) parts.push(...catMark(x(catAt), box, t("cat_mark")));
     const places = levelPlaces(levels, y, { top: box.top + 4, bottom: box.bottom, gap: isLow ? 15 : 16 });
     inSight = places;
     names.setAttribute("aria-valuemax", levels.length - 1);
     Object.assign(names.style, { left: `${box.right + 6}px`, width: `${width - box.right - 6}px`, height: `${box.bottom + 8}px` });
-    if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: 12 }, t("rivals"));
+    if (places[0]?.label >= 26) add("text", { class: "d2lrnn-axis", x: box.right + 11, y: ABOVE }, t("rivals"));
     for (const level of places) {
       const state = level.order === flash?.order ? " lab-flash" : "";
       const isBeaten = shown.steps > 0 && shown.perplexity < level.perplexity; // as it is at the moment that is looked at
@@ -526,13 +527,13 @@ export function curvePanel({ t, signal, onReset, onBack, onStep }) {
     const worst = heldout.ys.reduce((most, value) => (value > most ? value : most), 0);
     if (worst > range.y.to) { // its top is cut: how high it was stands above
       const at = Math.max(BESIDE_NAME, x(xs[heldout.ys.indexOf(worst)]));
-      add("text", { class: "d2lrnn-axis", x: at, y: box.top - 9, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
+      add("text", { class: "d2lrnn-axis", x: at, y: ABOVE, "text-anchor": at > (box.left + box.right) / 2 ? "end" : "start" }, `↑ ${formatNumber(worst)}`);
     }
     const tops = ghosts.map((ghost) => ({ letter: ghost.letter, ...highestOf(ghost.heldout, range.x.to) })).filter((top) => top.y > range.y.to);
     if (tops.length > 0 && worst <= range.y.to) { // so is that of an earlier run
       const top = tops.reduce((a, b) => (b.y > a.y ? b : a));
       const at = Math.max(BESIDE_NAME, x(Math.max(top.x, range.x.from)), catAt ? x(catAt) + 4 : 0);
-      add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: box.top - 9, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
+      add("text", { class: "d2lrnn-axis lab-ghost-top", x: at, y: ABOVE, "text-anchor": at > box.right - 80 ? "end" : "start" }, t("ghost_top", { letter: top.letter, perplexity: formatNumber(top.y) }));
     }
     if ((report.status === "ended" || isMemorising(report)) && best !== perplexity) { // it was better than at its end
       const at = heldout.ys.indexOf(best);
@@ -679,8 +680,10 @@ export function writingPanel({ t, count, signal }) {
     before.style.visibility = writtenAt > 0 && diary.length ? "" : "hidden"; // its room is there from the start
     first.textContent = (diary[0]?.pieces ?? []).map(([piece]) => piece).join("");
     const rare = hasOther ? t("other_means", { other: OTHER }) : "";
-    const blueMeans = [t("writes_blue", { text: t(isOwn ? "own" : "the_story") }), element("span", { class: "lab-long" }, ` ${t("writes_long")}`)];
-    const means = steps === 0 ? [rare] : [...blueMeans, rare && `; ${rare}`];
+    const means = steps === 0 ? [] : [
+      element("span", { class: "lab-long" }, `${t("writes_blue", { text: t(isOwn ? "own" : "the_story") })} ${t("writes_long")}${rare && `; ${rare}`}`),
+      element("span", { class: "lab-short" }, t(isOwn ? "writes_short_own" : "writes_short")),
+    ];
     const key = `${isOwn} ${steps === 0} ${rare}`;
     if (key !== legend) blue.replaceChildren(...means);
     legend = key;

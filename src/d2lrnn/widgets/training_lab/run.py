@@ -73,6 +73,22 @@ def _mark_real(text: str, words: set[str]) -> list[list[Any]]:
     return [[piece, piece.lower() in words] for piece in pieces if piece]
 
 
+def _ends_in_word(text: str) -> bool:
+    """Whether a text ends with a letter: then a word goes on after it."""
+    return re.search(r"[^\W\d_]$", text) is not None
+
+
+def _mark_line(text: str, length: int, words: set[str], before: str) -> list[list[Any]]:
+    """The first letters of a text that was written after `before`, in pieces; a word that an edge cuts is not real."""
+    line = text[:length]
+    pieces = _mark_real(line, words)
+    if pieces and _ends_in_word(before):
+        pieces[0][1] = False
+    if pieces and _ends_in_word(line) and _ends_in_word(text[length : length + 1]):
+        pieces[-1][1] = False
+    return pieces
+
+
 class Trace:
     """A curve for a logarithmic axis: fifty bins a power of ten, of each the first, least, largest and newest value.
 
@@ -158,6 +174,7 @@ class LabRun(Callback):
         self.written: list[list[Any]] = []  # what it writes now, in pieces
         self.written_at = 0  # the update after which it wrote that
         self.sampled = -math.inf
+        self.kept_at = -1  # the update of the last report that has what it wrote just then, for whoever looks back
         self.words = _known_words(lab.whole_text())
         space = self.text.vocab.index(" ") if " " in self.text.vocab else -1
         first = next((i + 1 for i, token in enumerate(self.text.heldout_ids[:40].tolist()) if token == space), 0)
@@ -289,7 +306,8 @@ class LabRun(Callback):
         if self.spelled is not None or len(self.words) <= 50:
             return
         page = self.write(_LAB["sample"])
-        start, end = max(0, page.find(" ")), max(0, page.rfind(" "))  # a page's edge may cut a word
+        # a page's edge may cut a word, but for the first where what stands before ends between words
+        start, end = max(0, page.find(" ")) if _ends_in_word(self.prefix) else 0, max(0, page.rfind(" "))
         whole = [word for word in _words_of(page[start:end]) if len(word) >= _LAB["word"]]
         real = sum(word in self.words for word in whole)
         edges = [[[edge, False]] if edge else [] for edge in (page[:start], page[end:])]
@@ -316,7 +334,8 @@ class LabRun(Callback):
 
     def sample(self) -> list[list[Any]]:
         """A line of text as it writes now, in pieces."""
-        return _mark_real(self.write(_LAB["line"]), self.words)
+        length = _LAB["line"]
+        return _mark_line(self.write(length + 1), length, self.words, self.prefix)  # does the next letter cut a word?
 
     @torch.no_grad()
     def read(self) -> dict[str, Any]:
@@ -338,9 +357,15 @@ class LabRun(Callback):
 
     def report(self) -> dict[str, Any]:
         now = time.monotonic()
+        is_due = self.kept_at < 0 or self.steps >= max(1, _LAB["apart"] * self.kept_at)
+        kept = self.sample() if is_due else None
+        if kept is not None:
+            self.kept_at = self.steps
         wait = "young_sample_seconds" if self.steps > 2 * self.written_at else "sample_seconds"
-        if self.status != "running" or now - self.sampled > _LAB[wait]:
-            self.written, self.written_at, self.sampled = self.sample(), self.steps, now
+        is_single = self.lab.speed == "slow" and self.steps <= _LAB["singles"]["count"]
+        if self.status != "running" or is_single or now - self.sampled > _LAB[wait]:
+            written = self.sample() if kept is None else kept
+            self.written, self.written_at, self.sampled = written, self.steps, now
         return {
             "steps": self.steps,
             "tokens": self.tokens,
@@ -353,6 +378,7 @@ class LabRun(Callback):
             "spelled": self.spelled,
             "written": self.written,
             "writtenAt": self.written_at,
+            "kept": kept,
             "levels": self.lab.known_levels,
             "ended": self.ended,
             "diary": list(self.diary),

@@ -8,17 +8,18 @@ const BETWEEN_MS = 3000; // time to look at the first run's end
  * `run(step, phase)` starts a story's run afresh; `hear(report)` is told every report, and knows when it has ended, or, where
  * the step says `tells`, when the report has what is asked for; `count(report)` says in words how far it is meanwhile;
  * `outcome(i, reports)` gives the values of the words that tell it. `onOpen(i)` hears which story a reader asks for, -1 for
- * none; `show(i)` opens it. `leave` ends a story, or takes its outcome away, because something else begins.
+ * none; `show(i)` opens it, `setting(changes)` tells what is set for it. `leave` ends a story, or takes its outcome away, because something else begins.
  */
 export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, count, onOpen }) {
   const question = element("p", { class: "d2lrnn-question" });
   const answers = element("div", { class: "d2lrnn-answers", role: "group" });
   const told = element("p", { class: "d2lrnn-outcome", hidden: true });
+  const changed = element("p", { class: "lab-note lab-set", hidden: true });
   const folder = buttonControl({
     label: [], class: "d2lrnn-button d2lrnn-step-fold", "aria-label": t("step_fold"), signal,
     onPress: () => setFolded(!panel.classList.contains("d2lrnn-folded")),
   });
-  const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, answers, told);
+  const panel = element("div", { class: "d2lrnn-step", hidden: true }, folder, question, changed, answers, told);
   // On a phone the open story lies over the figure: once it is answered, its question is one line (base.css).
   const setFolded = (folded) => {
     panel.classList.toggle("d2lrnn-folded", folded);
@@ -143,6 +144,11 @@ export function storiesPanel({ t, steps, signal, onReset, say, run, outcome, cou
     node,
     hear,
     show: (i) => i !== open && choose(i),
+    /** The settings that are not as they were, in words: they stand with the question. */
+    setting(changes) {
+      changed.hidden = changes.length === 0;
+      changed.textContent = t("step_set", { changes: changes.join(", ") });
+    },
     /** Whether a story is being told: its run, or the next of its runs, is still to come to an end. */
     isTelling: () => story !== null,
     /** Something else begins: the story is over, and what it told is not of the new run. */

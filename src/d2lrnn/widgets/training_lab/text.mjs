@@ -25,7 +25,7 @@ export function textPanel({ t, signal, onText, onReset, say }) {
     if (problem === "short") parts.push(t("text_short", { least: count(LEAST_LETTERS), letters: count(letters) }));
     else if (problem === "alike") parts.push(t("text_alike", { signs }));
     else {
-      const some = rare.slice(0, SHOWN).map(visibleCharacter).join(" ");
+      const some = rare.slice(0, SHOWN).map((sign) => (/^[\p{L}\p{N}]$/u.test(sign) ? sign : `“${visibleCharacter(sign)}”`)).join(" "); // a colon alone would be read as ours
       parts.push(t(rare.length ? "text_good_rare" : "text_good", {
         letters: count(letters), signs: count(different), count: count(rare.length), some: rare.length > SHOWN ? t("text_more", { some }) : some, other: OTHER,
       }));
@@ -67,7 +67,7 @@ export function textPanel({ t, signal, onText, onReset, say }) {
   const samples = Object.keys(SAMPLES).map((name) => buttonControl({ label: t(`sample_${name}`), signal, onPress: () => put(SAMPLES[name]()) }));
   const node = element(
     "div", { class: "lab-text", hidden: true },
-    needs, field, message, element("div", { class: "d2lrnn-row" }, choose, ...samples, story, file),
+    element("div", { class: "d2lrnn-row lab-samples" }, ...samples), needs, field, message, element("div", { class: "d2lrnn-row" }, choose, story, file),
   );
   let soon = 0;
   field.addEventListener("input", ({ inputType }) => {
