@@ -270,7 +270,7 @@ def test_what_becomes_of_a_number_is_told() -> None:
 def test_without_a_letter_the_number_and_its_rule_are_told() -> None:
     widget = Gates()
     assert (widget.place, widget._left(), widget.half_life) == (0, [], None)
-    assert widget._now() == "Above 0 until a word\u2019s first vowel, then below 0: true at 18 of 18 places."
-    assert Gates(gates=at_spaces(1.0))._now().endswith(": true at 14 of 18 places.")
+    assert widget._now() == "Unit 29: above 0 until a word\u2019s first vowel, then below 0: true at 18 of 18."
+    assert Gates(gates=at_spaces(1.0))._now().endswith(": true at 14 of 18.")
     assert Gates(unit=16)._now() == "Unit 16 is above 0 at 18 of 18 places."
     assert widget._now() in widget.static_picture() and "still left" not in widget.static_picture()

@@ -206,7 +206,7 @@ def press_at(page: Page, node: Locator, x: float, y: float) -> None:
 
 def test_it_opens_with_the_number_and_its_rule_and_no_letter(opened: tuple[Page, Record], tmp_path: Path) -> None:
     widget = show(opened[0], tmp_path, place=Gates().place)
-    said = "Above 0 until a word\u2019s first vowel, then below 0: true at 18 of 18 places."
+    said = "Unit 29: above 0 until a word\u2019s first vowel, then below 0: true at 18 of 18."
     expect(widget.locator(".d2lrnn-now")).to_have_text(said)
     says(widget, place=0)
     python = Gates()
@@ -335,7 +335,7 @@ def test_the_rule_is_counted_anew_for_gates_texts_and_units(opened: tuple[Page, 
     drag_gate(opened[0], widget, 12, 1.2)
     given: dict[str, object] = {"place": 0, "gates": [-1.0] * 12 + [1.0]}
     says(widget, **given)
-    expect(widget.locator(".d2lrnn-now")).to_contain_text("true at 15 of 18 places.")
+    expect(widget.locator(".d2lrnn-now")).to_contain_text("true at 15 of 18.")
     expect(widget.locator(".gates-fader.is-held")).to_have_count(1)
     shaded = widget.locator(".is-shaded")
     assert shaded.locator(".gates-number").all_text_contents() == ["\u22120.1", "\u22120.4", "0.01"]
@@ -816,7 +816,7 @@ STEPS = (
 
 EVIDENCE = {
     "Is keeping better?": (
-        "The minus of old vowels stays; the rule is true at 14 of 18 places.",
+        "What was before stays: the rule is true at 14 of 18 places.",
         {5: "\u22120.1", 12: "\u22120.1", 13: "\u22120.4", 16: "0.1"},
         {4: "0.2", 8: "0.4"},
     ),

@@ -177,8 +177,8 @@ test("the sentence says what is left at the next space, or at the end; the gates
     return t(key, words);
   };
   assert.equal(said({}), "The h of “the” adds 0.83; 6% is left at the next space.");
-  assert.equal(said({ place: 0 }), "Above 0 until a word’s first vowel, then below 0: true at 18 of 18 places.");
-  assert.equal(said({ place: 0, gates: AT_SPACES(1) }), "Above 0 until a word’s first vowel, then below 0: true at 14 of 18 places.");
+  assert.equal(said({ place: 0 }), "Unit 29: above 0 until a word’s first vowel, then below 0: true at 18 of 18.");
+  assert.equal(said({ place: 0, gates: AT_SPACES(1) }), "Unit 29: above 0 until a word’s first vowel, then below 0: true at 14 of 18.");
   assert.equal(said({ place: 0, unit: 16 }), "Unit 16 is above 0 at 18 of 18 places.");
   assert.match(said({ place: 8 }), /^The e of “the” adds −0\.96; /);
   assert.match(said({ unit: 16 }), /; >99% is left at the next space\.$/, "the other of the pair");

@@ -101,7 +101,8 @@ function build({ el, t, signal, commit, reset, onReset, say, link, state }) {
     outcome: (i) => {
       const model = derive(state());
       for (const old of steps.node.querySelectorAll(".d2lrnn-right, .map-anew")) old.classList.remove("d2lrnn-right", "map-anew"); // of the name before
-      if (i === OWN) return { verdict: ownOutcome(model), ...(model.count > 0 && { right: compared(model.before, model.after) === 0 ? 0 : 1 }) };
+      const isNear = compared(model.before, model.after) === 1; // then no answer is wrong
+      if (i === OWN) return { verdict: ownOutcome(model), ...(model.count > 0 && !isNear && { right: compared(model.before, model.after) === 0 ? 0 : 1 }) };
       const { letter, context, chance } = tell({ ...model, now: model.after }, model.most, t);
       return { letter, context, chance, p: percent(Math.max(...model.after.probs[model.most - 1])) };
     },
