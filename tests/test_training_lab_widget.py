@@ -300,6 +300,12 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
         TrainingLab(**wrong)
 
 
+@pytest.mark.parametrize("text", ["ab" * 400, "a" * 800])
+def test_a_text_of_one_or_two_letters_has_a_picture(tmp_path: Path, text: str) -> None:
+    (tmp_path / "small.txt").write_text(text, encoding="utf-8")
+    assert TrainingLab(tmp_path / "small.txt").static_picture().count("<circle") == 1
+
+
 def test_a_lab_that_could_not_be_made_goes_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trouble: list[object] = []
     monkeypatch.setattr("sys.unraisablehook", trouble.append)

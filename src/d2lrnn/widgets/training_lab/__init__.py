@@ -297,7 +297,7 @@ class TrainingLab(Explorable):
         picture.add("text", words("curve"), x=12, y=22)
 
         def height(perplexity: float) -> float:
-            return 210 - 165 * math.log(perplexity / 2) / math.log(size / 2)
+            return 210 - 165 * math.log(perplexity / 2) / math.log(max(size, 3) / 2)
 
         for name, level in zip(names, levels):
             y = height(level["perplexity"])
