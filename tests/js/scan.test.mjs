@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import {
-  MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestDifferences, largestShares,
+  MAX_STEPS, METHODS, MIN_STEPS, PRESETS, coneOf, counts, derive, formatDifference, formatValue, kin, largestShares,
   loopStates, numberIn, presetOf, presetValues, repair, resized, scanLevels, scanTrace,
 } from "../../src/d2lrnn/widgets/scan/maths.mjs";
 import { cellAt, cellText, explained, joinOf, layoutOf, litCell, longestCell, ruleValues, sampleOf, sentence, shortly, stripOf, sumsOf } from "../../src/d2lrnn/widgets/scan/panels.mjs";
@@ -26,6 +26,15 @@ const SCHEDULES = METHODS.flatMap((method) =>
 function randomNumbers(seed) {
   let state = seed;
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}
+
+/** Largest difference between loop and scan at the end, in both precisions. */
+function largestDifferences(a, x, levels) {
+  const differ = (round) => {
+    const scan = scanTrace(a, x, levels, round).at(-1).b;
+    return loopStates(a, x, round).reduce((most, h, t) => Math.max(most, Math.abs(h - scan[t])), 0);
+  };
+  return { float64: differ((value) => value), float32: differ(Math.fround) };
 }
 
 test("the levels are those of d2lrnn.scan.scan_levels", () => {

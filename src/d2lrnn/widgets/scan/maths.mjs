@@ -76,17 +76,10 @@ export function scanTrace(a, x, levels, round = asFloat64) {
   return trace;
 }
 
-/** Largest difference between loop and scan at the end, in both precisions: { float64, float32 }. */
-export function largestDifferences(a, x, levels) {
-  const differ = (round) => {
-    const loop = loopStates(a, x, round);
-    const scan = scanTrace(a, x, levels, round).at(-1).b;
-    return loop.reduce((most, h, t) => Math.max(most, Math.abs(h - scan[t])), 0);
-  };
-  return { float64: differ(asFloat64), float32: differ(Math.fround) };
-}
-
-/** The same differences, each as a share of the largest state that the loop has had by then; 0 where all are 0. */
+/**
+ * Largest difference between loop and scan at the end, in both precisions, as a share of the largest state that the loop has
+ * had by then: { float64, float32 }; 0 where all are 0.
+ */
 export function largestShares(a, x, levels) {
   const share = (round) => {
     const loop = loopStates(a, x, round);
